@@ -58,7 +58,7 @@ class MessageReader(FrameReader):
             raise BrokenStream("the checksum of a message's lengths is wrong")
         if length < _PRELUDE.size + headers + _CHECKSUM.size:
             raise BrokenStream("a message of the stream is shorter than its headers")
-        self._bound(length, "a message")
+        self._check_size(length, "a message")
         return int(length) if len(self._rest) - start >= length else 0
 
 

@@ -44,11 +44,11 @@ class ChatChoice:
         if any(map(text_of, (delta.get("role"), reason, delta.get("content")))):
             self._speech.begin(text_of(delta.get("role")))
         calls = self._called(delta)
-        self._think(delta, is_last=_says_more(delta) or bool(calls or text_of(reason)))
-        self._content(delta.get("content"), whole=whole)
+        self._read_thinking(delta, is_last=_says_more(delta) or bool(calls or text_of(reason)))
+        self._read_content(delta.get("content"), whole=whole)
         self._refuse(text_of(delta.get("refusal")))
         for at, given in enumerate(calls):
-            self._call(at, given)
+            self._read_call(at, given)
         if text_of(reason):
             self.close()
             self.is_finished = True
@@ -61,7 +61,7 @@ class ChatChoice:
             call.end()
         self._calls.clear()
 
-    def _think(self, delta: Mapping[str, Any], *, is_last: bool) -> None:
+    def _read_thinking(self, delta: Mapping[str, Any], *, is_last: bool) -> None:
         thinking = thinking_of(delta)
         if thinking.text:
             self._speech.speak(self._splitter.flush())
@@ -72,17 +72,17 @@ class ChatChoice:
         for kind, data in opaque_of(delta):
             self._speech.seal(kind, data, block)
 
-    def _content(self, content: Any, *, whole: bool) -> None:
+    def _read_content(self, content: Any, *, whole: bool) -> None:
         if isinstance(content, str):
             splitter = self._splitter
             self._speech.speak(splitter.whole(content) if whole else splitter.feed(content))
         for part in objects_of(content):
             if part.get("type") in PARTS:
-                self._part(part)
+                self._read_part(part)
             else:
                 self._speech.speak(self._splitter.feed(text_of(part.get("text"))))
 
-    def _part(self, part: Mapping[str, Any]) -> None:
+    def _read_part(self, part: Mapping[str, Any]) -> None:
         """A part of thinking; an empty one says that the block is complete."""
         text = part_text(part)
         self._speech.think(text)
@@ -103,7 +103,7 @@ class ChatChoice:
         old = object_of(delta.get("function_call"))
         return [*calls, {"function": old}] if old else calls
 
-    def _call(self, at: int, given: Mapping[str, Any]) -> None:
+    def _read_call(self, at: int, given: Mapping[str, Any]) -> None:
         self._speech.speak(self._splitter.flush())
         self._speech.begin()
         self._speech.pause()
@@ -155,16 +155,16 @@ class ChatReader(AnswerReader):
 
     def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         if frame.data == SENTINEL:
-            self._close()
+            self._close_open()
             self._done(explicit=True)
         else:
-            self._chunk(event, "delta")
+            self._read_chunk(event, "delta")
 
     def _read_body(self, payload: dict[str, Any]) -> None:
-        self._chunk(payload, "message")
+        self._read_chunk(payload, "message")
         if not (isinstance(payload.get("choices"), list) or payload.get("error")):
             self._report.error("neither a completion nor an error")
-        self._close()
+        self._close_open()
         self._done(explicit=False)
 
     def _has_ended(self) -> bool:
@@ -175,7 +175,7 @@ class ChatReader(AnswerReader):
         """Opaque fields of the message, as they came."""
         return self._echo.fields()
 
-    def _chunk(self, chunk: dict[str, Any], key: str) -> None:
+    def _read_chunk(self, chunk: dict[str, Any], key: str) -> None:
         for at, given in enumerate(objects_of(chunk.get("choices"))):
             index = count_of(given.get("index"))
             choice = self._choice(at if index is None else index)
@@ -195,7 +195,7 @@ class ChatReader(AnswerReader):
             self._choices[index] = ChatChoice(self._report, index, splitter)
         return self._choices[index]
 
-    def _close(self) -> None:
+    def _close_open(self) -> None:
         for choice in self._choices.values():
             choice.close()
 

@@ -92,7 +92,7 @@ class Echo:
         for at, detail in enumerate(objects_of(delta.get(DETAILS))):
             self._merge((str(detail.get("index", at)), str(detail.get("type"))), detail)
         for block in objects_of(delta.get(BLOCKS)):
-            self._block(block)
+            self._read_block(block)
         for at, call in enumerate(objects_of(delta.get("tool_calls"))):
             if extra := object_of(call.get("extra_content")):
                 self._extras[str(call.get("index", at))] = extra
@@ -106,7 +106,7 @@ class Echo:
             elif value is not None or name not in kept:
                 kept[name] = value
 
-    def _block(self, block: Mapping[str, Any]) -> None:
+    def _read_block(self, block: Mapping[str, Any]) -> None:
         kept, texts = self._blocks[-1] if self._blocks else ({}, [])
         if not (_is_thinking(block) and _is_thinking(kept)) or text_of(kept.get("signature")):
             kept, texts = {}, []

@@ -48,20 +48,20 @@ class CohereReader(BlockReader):
         kind = text_of(event.get("type"))
         message = object_of(object_of(event.get("delta")).get("message"))
         if kind == "message-start":
-            self._begin(event, message)
+            self._begin_message(event, message)
         elif kind == "tool-plan-delta":
             self._speech.begin()
-            self._think(text_of(message.get(PLAN)))
+            self._read_thinking(text_of(message.get(PLAN)))
         elif kind in _OF_MESSAGE:
             self._speech.end_thinking()
             self._speech.begin()
-            self._part(kind, count_of(event.get("index")), message)
+            self._read_part(kind, count_of(event.get("index")), message)
         elif kind == "message-end":
-            self._close()
-            self._ended(object_of(event.get("delta")))
+            self._close_open()
+            self._report_finish(object_of(event.get("delta")))
             self._done(explicit=True)
         elif kind not in _SILENT and _names_error(frame, event):
-            self._close()
+            self._close_open()
             self._report.error(event.get("error") or event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
@@ -70,25 +70,25 @@ class CohereReader(BlockReader):
             fault = payload.get("error") or "neither an answer nor an error"
             self._report.error(payload if text_of(message) else fault)
         else:
-            self._begin(payload, message)
-            self._think(text_of(message.get(PLAN)))
+            self._begin_message(payload, message)
+            self._read_thinking(text_of(message.get(PLAN)))
             self._speech.end_thinking()
-            self._content(message)
-            self._ended(payload)
+            self._read_content(message)
+            self._report_finish(payload)
         self._done(explicit=False)
 
     def echo(self) -> Mapping[str, Any]:
         return {PLAN: "".join(self._plan)} if self._plan else {}
 
-    def _begin(self, event: Fields, message: Fields) -> None:
+    def _begin_message(self, event: Fields, message: Fields) -> None:
         self._speech.end_thinking()
-        self._start(message, event.get("id"))
+        self._start_message(message, event.get("id"))
 
-    def _think(self, text: str) -> None:
+    def _read_thinking(self, text: str) -> None:
         self._speech.think(text)
         self._plan += [text] if text else []
 
-    def _part(self, event: str, index: int | None, message: Fields) -> None:
+    def _read_part(self, event: str, index: int | None, message: Fields) -> None:
         part, _, act = event.rpartition("-")
         given = object_of(message.get("content" if part == "content" else "tool_calls"))
         if act == "end":
@@ -102,7 +102,7 @@ class CohereReader(BlockReader):
         elif arguments := _arguments_of_call(given):
             self._blocks.block(index, part).argue(arguments)
 
-    def _content(self, message: Fields) -> None:
+    def _read_content(self, message: Fields) -> None:
         content = message.get("content")
         for given in content if isinstance(content, list) else ():
             block = self._blocks.whole()
@@ -115,7 +115,7 @@ class CohereReader(BlockReader):
             _start_part(block, "tool-call", call)
             block.stop()
 
-    def _ended(self, ending: Fields) -> None:
+    def _report_finish(self, ending: Fields) -> None:
         """Report why, and what it cost: what is billed is another number."""
         reason, said = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
         has_failed = reason in _FAILURES or bool(said)
@@ -126,9 +126,9 @@ class CohereReader(BlockReader):
         if has_failed:
             self._report.error({"code": reason, "message": said})
 
-    def _close(self) -> None:
+    def _close_open(self) -> None:
         self._speech.end_thinking()
-        super()._close()
+        super()._close_open()
 
 
 def _start_part(block: ContentBlock, part: str, given: Fields) -> None:

@@ -44,14 +44,14 @@ class ContentBlock:
         self._report.add("thinking.start", **start)
 
     def think(self, text: str) -> None:
-        if text := self._fresh(text):
+        if text := self._without_start(text):
             if not self._is_thinking:
                 self.open(explicit=False)
             place = {"block": self._thinking, "channel": self._channel}
             self._report.add("thinking.delta", **place, text=text)
 
     def say(self, text: str) -> None:
-        if text := self._fresh(text):
+        if text := self._without_start(text):
             if not self._is_speaking:
                 self._is_speaking = True
                 self._text = self._speech.number()
@@ -102,7 +102,7 @@ class ContentBlock:
         if self._call is not None:
             self._call.end()
 
-    def _fresh(self, text: str) -> str:
+    def _without_start(self, text: str) -> str:
         """The text, or nothing where it repeats the start."""
         if not text:
             return ""
@@ -135,11 +135,11 @@ class ContentBlocks:
 
     def block(self, index: int | None, kind: str = "") -> ContentBlock:
         """The block that a delta says something of."""
-        known = self._known(index, kind)
+        known = self._known_block(index, kind)
         return known if known is not None and known.is_open else self.begin(index, kind)
 
     def stop(self, index: int | None, kind: str = "") -> None:
-        if known := self._known(index, kind):
+        if known := self._known_block(index, kind):
             known.stop()
 
     def renew(self) -> None:
@@ -152,7 +152,7 @@ class ContentBlocks:
         for block in self._at.values():
             block.close()
 
-    def _known(self, index: int | None, kind: str) -> ContentBlock | None:
+    def _known_block(self, index: int | None, kind: str) -> ContentBlock | None:
         return self._last.get(kind) if index is None else self._at.get((kind, index))
 
 
@@ -165,12 +165,12 @@ class BlockReader(AnswerReader):
         super().__init__(reading)
         self._blocks = ContentBlocks(self._report, self._speech, self.channel)
 
-    def _start(self, message: Mapping[str, Any], message_id: Any = "") -> None:
+    def _start_message(self, message: Mapping[str, Any], message_id: Any = "") -> None:
         self._blocks.renew()
         self._speech.again()
         self._is_done = False
         self._speech.meet(text_of(message_id))
         self._speech.begin(text_of(message.get("role")))
 
-    def _close(self) -> None:
+    def _close_open(self) -> None:
         self._blocks.close()

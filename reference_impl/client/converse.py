@@ -36,18 +36,18 @@ class ConverseReader(BlockReader):
 
     def _read_event(self, frame: Frame, event: dict[str, Any]) -> None:
         if frame.raised:
-            self._raise(frame.name, event)
+            self._raise_fault(frame.name, event)
         elif frame.name == "messageStart":
-            self._begin(event)
+            self._begin_message(event)
         elif frame.name in _OF_BLOCKS:
             self._speech.begin()
-            self._block(frame.name, event)
+            self._read_block(frame.name, event)
         elif frame.name == "messageStop":
-            self._close()
+            self._close_open()
             self._report.finish(event.get("stopReason"))
             self._has_stopped = True
         elif frame.name == "metadata":
-            self._count(event)
+            self._report_usage(event)
             self._is_counted = True
         if self._has_stopped and self._is_counted and not self._is_done:
             self._done(explicit=True)
@@ -59,18 +59,18 @@ class ConverseReader(BlockReader):
             fault = payload.get("error") or said
             self._report.error(fault or "neither an answer nor an error")
             return
-        self._begin(message)
+        self._begin_message(message)
         for given in objects_of(message.get("content")):
             _report_block(self._blocks.whole(), given)
         self._report.finish(payload.get("stopReason"))
-        self._count(payload)
+        self._report_usage(payload)
         self._done(explicit=False)
 
-    def _begin(self, message: Fields) -> None:
-        self._start(message)
+    def _begin_message(self, message: Fields) -> None:
+        self._start_message(message)
         self._has_stopped = self._is_counted = False
 
-    def _block(self, kind: str, event: Fields) -> None:
+    def _read_block(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("contentBlockIndex"))
         if kind == "contentBlockStart":
             block = self._blocks.begin(index)
@@ -81,11 +81,11 @@ class ConverseReader(BlockReader):
         else:
             _report_delta(self._blocks.block(index), object_of(event.get("delta")))
 
-    def _count(self, given: Fields) -> None:
+    def _report_usage(self, given: Fields) -> None:
         usage = object_of(given.get("usage"))
         self._report.tokens(**{name: usage.get(key) for name, key in _COUNTS.items()})
 
-    def _raise(self, kind: str, fault: Fields) -> None:
+    def _raise_fault(self, kind: str, fault: Fields) -> None:
         message = text_of(fault.get("message")) or text_of(fault.get("originalMessage"))
         status = fault.get("originalStatusCode")
         self._report.error({"code": kind, "message": message, "status": status})

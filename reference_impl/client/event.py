@@ -154,7 +154,7 @@ class Report:
         added = _DELTAS.get(kind)
         if added is None:
             if kind in _ENDS:
-                self._release()
+                self._release_held()
         else:
             place = (kind, choice, *(item for item in data.items() if item[0] != added))
             data[added] = self._halves.join(place, data[added])
@@ -162,7 +162,7 @@ class Report:
                 return
         self._events.append(Event(kind, data, choice))
 
-    def _release(self) -> None:
+    def _release_held(self) -> None:
         """Report half a character that was held back: something else comes."""
         for kind, choice, *fields in self._halves.release():
             data = {**dict(fields), _DELTAS[kind]: "\ufffd"}

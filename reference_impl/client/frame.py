@@ -66,7 +66,7 @@ class FrameReader(ABC):
         """What the end of the bytes completes; most often nothing: a torn frame says nothing."""
         yield from ()
 
-    def _bound(self, size: int, what: str) -> None:
+    def _check_size(self, size: int, what: str) -> None:
         if size > self._most:
             raise TooLong(f"{what} of the stream is longer than {self._most} bytes")
 
@@ -88,7 +88,7 @@ class SseReader(FrameReader):
         self._size = 0
 
     def feed(self, chunk: bytes) -> Iterator[Frame]:
-        chunk = self._begin(chunk)
+        chunk = self._begin_message(chunk)
         if self._after_cr and chunk:
             self._after_cr = False
             chunk = chunk.removeprefix(b"\n")
@@ -97,12 +97,12 @@ class SseReader(FrameReader):
         start = 0
         for end in _LINE_END.finditer(chunk):
             self._line += chunk[start : end.start()]
-            yield from self._taken()
+            yield from self._taken_frames()
             start = end.end()
         self._line += chunk[start:]
-        self._bound(self._size + len(self._line), "an event")
+        self._check_size(self._size + len(self._line), "an event")
 
-    def _begin(self, chunk: bytes) -> bytes:
+    def _begin_message(self, chunk: bytes) -> bytes:
         """Drop the byte order mark; hold the bytes back while they may be part of one."""
         if self._started:
             return chunk
@@ -114,12 +114,12 @@ class SseReader(FrameReader):
         self._started = True
         return chunk.removeprefix(_BOM)
 
-    def _taken(self) -> Iterator[Frame]:
+    def _taken_frames(self) -> Iterator[Frame]:
         """Process the line that has just ended; the event that it dispatches."""
         line = bytes(self._line)
         self._line.clear()
         self._size += len(line)
-        self._bound(self._size, "an event")
+        self._check_size(self._size, "an event")
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if not line:
@@ -149,16 +149,16 @@ class LineReader(FrameReader):
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             self._line += line
-            self._bound(len(self._line), "a line")
-            yield from self._taken()
+            self._check_size(len(self._line), "a line")
+            yield from self._taken_frames()
         self._line += rest
-        self._bound(len(self._line), "a line")
+        self._check_size(len(self._line), "a line")
 
     def close(self) -> Iterator[Frame]:
         """The last line, where only its end is missing."""
-        yield from (frame for frame in self._taken() if decode(frame.data) is not None)
+        yield from (frame for frame in self._taken_frames() if decode(frame.data) is not None)
 
-    def _taken(self) -> Iterator[Frame]:
+    def _taken_frames(self) -> Iterator[Frame]:
         text = self._line.decode("utf-8", "replace").strip(_NO_VALUE)
         self._line.clear()
         if text:
@@ -186,17 +186,17 @@ class ElementReader(FrameReader):
                 self._is_text = True
             elif found[0] in b"{[":
                 if self._depth == _ELEMENT:
-                    self._drop(found.start())
+                    self._drop_bytes(found.start())
                 self._depth += 1
             else:
                 self._depth -= 1
                 if self._depth == _ELEMENT:
                     yield Frame("message", self._element[: self._at].decode("utf-8", "replace"))
-                    self._drop(self._at)
+                    self._drop_bytes(self._at)
         # A backslash at the end has its character in the next chunk.
         self._at = max(self._at, len(self._element))
-        self._bound(len(self._element), "an element")
+        self._check_size(len(self._element), "an element")
 
-    def _drop(self, size: int) -> None:
+    def _drop_bytes(self, size: int) -> None:
         del self._element[:size]
         self._at -= size

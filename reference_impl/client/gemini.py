@@ -39,14 +39,14 @@ class GeminiReader(AnswerReader):
         self._has_failed = False
 
     def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
-        self._chunk(event)
+        self._read_chunk(event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         if not {"candidates", "promptFeedback", "error"} & payload.keys():
             self._report.error("neither an answer nor an error")
-        self._chunk(payload)
+        self._read_chunk(payload)
 
-    def _close(self) -> None:
+    def _close_open(self) -> None:
         for candidate in self._candidates.values():
             candidate.close()
 
@@ -55,20 +55,20 @@ class GeminiReader(AnswerReader):
         is_over = all(each.is_finished for each in spoke) if spoke else self._is_refused
         return is_over and not self._has_failed
 
-    def _chunk(self, chunk: Mapping[str, Any]) -> None:
+    def _read_chunk(self, chunk: Mapping[str, Any]) -> None:
         candidates = [self._candidate(given) for given in objects_of(chunk.get("candidates"))]
         for candidate, reason in candidates:
             candidate.finish(reason)
         if _stated_reason(object_of(chunk.get("promptFeedback")).get("blockReason")):
             self._is_refused = True
             self._report.finish("content_filter")
-        self._count(object_of(chunk.get("usageMetadata")))
+        self._report_usage(object_of(chunk.get("usageMetadata")))
         if chunk.get("error"):
             self._has_failed = True
-            self._close()
+            self._close_open()
             self._report.error(chunk["error"])
 
-    def _count(self, usage: Mapping[str, Any]) -> None:
+    def _report_usage(self, usage: Mapping[str, Any]) -> None:
         """Counts are those so far; thinking is counted beside the answer."""
         self._report.tokens(
             input=added(usage, _PROMPT) if _PROMPT[0] in usage else None,
@@ -110,7 +110,7 @@ class _Candidate:
         self.speech.seal("signature", signature, None)
         text = text_of(part.get("text"))
         if part.get("functionCall") is not None:
-            self._call(object_of(part["functionCall"]))
+            self._read_call(object_of(part["functionCall"]))
         elif part.get("executableCode") is not None:
             call = Call(self._report, self._calls, choice=self._number, hosted=True)
             self._carry_out(call, "", CODE, part["executableCode"])
@@ -130,7 +130,7 @@ class _Candidate:
     def close(self) -> None:
         self.speech.pause()
 
-    def _call(self, given: Mapping[str, Any]) -> None:
+    def _read_call(self, given: Mapping[str, Any]) -> None:
         call = Call(self._report, self._calls, choice=self._number)
         self._calls += 1
         self._carry_out(

@@ -53,17 +53,17 @@ class InteractionsReader(BlockReader):
         kind = text_of(event.get("event_type"))
         interaction = object_of(event.get("interaction"))
         if kind == "interaction.created":
-            self._start({}, interaction.get("id"))
+            self._start_message({}, interaction.get("id"))
         elif kind == "interaction.completed":
             self._speech.begin()
-            self._close()
-            self._ended(interaction)
+            self._close_open()
+            self._report_finish(interaction)
             self._done(explicit=True)
         elif kind in ("step.start", "step.delta", "step.stop"):
             self._speech.begin()
-            self._step(kind, event)
+            self._read_step(kind, event)
         elif event and kind != "interaction.status_update" and _names_error(frame, event):
-            self._close()
+            self._close_open()
             self._report.error(event.get("error") or event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
@@ -71,16 +71,16 @@ class InteractionsReader(BlockReader):
             self._report.error(payload.get("error") or "neither an interaction nor an error")
             self._done(explicit=False)
             return
-        self._start({}, payload.get("id"))
+        self._start_message({}, payload.get("id"))
         for given in objects_of(payload.get("steps")):
             block = self._blocks.whole()
             _begin_block(block, given)
             block.stop()
-        self._ended(payload)
+        self._report_finish(payload)
         if payload.get("status") not in _RUNNING:
             self._done(explicit=False)
 
-    def _step(self, kind: str, event: Fields) -> None:
+    def _read_step(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("index"))
         if kind == "step.start":
             _begin_block(self._blocks.begin(index), object_of(event.get("step")))
@@ -89,17 +89,17 @@ class InteractionsReader(BlockReader):
         else:
             _report_delta(self._blocks.block(index), object_of(event.get("delta")))
 
-    def _ended(self, interaction: Fields) -> None:
+    def _report_finish(self, interaction: Fields) -> None:
         """Report why, and what it cost: thoughts and tools are counted beside the rest."""
         status = text_of(interaction.get("status"))
         if status not in (*_FAILURES, *_RUNNING):
             self._report.finish(_STATES.get(status, status))
-        self._count(object_of(interaction.get("usage")))
+        self._report_usage(object_of(interaction.get("usage")))
         if status in _FAILURES:
             said = [text_of(each.get("message")) for each in objects_of(interaction.get("errors"))]
             self._report.error({"code": status, "message": next(iter(said), "")})
 
-    def _count(self, usage: Fields) -> None:
+    def _report_usage(self, usage: Fields) -> None:
         given = added(usage, _INPUT) if count_of(usage.get(_INPUT[0])) is not None else None
         self._report.tokens(
             input=given,

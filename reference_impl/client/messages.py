@@ -35,15 +35,15 @@ class MessagesReader(BlockReader):
     def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
         kind = text_of(event.get("type"))
         if kind == "message_start":
-            self._begin(object_of(event.get("message")))
+            self._begin_message(object_of(event.get("message")))
         elif kind in _IN_MESSAGE:
             self._speech.begin()
-            self._block(kind, event)
+            self._read_block(kind, event)
         elif kind == "message_delta":
             self._report.finish(object_of(event.get("delta")).get("stop_reason"))
-            self._usage(event.get("usage"))
+            self._update_usage(event.get("usage"))
         elif kind == "message_stop":
-            self._close()
+            self._close_open()
             self._done(explicit=True)
         elif event.get("error") and kind in ("", "error"):
             self._report.error(event["error"])
@@ -54,30 +54,30 @@ class MessagesReader(BlockReader):
         elif payload.get("type") == "message":
             self._speech.meet(text_of(payload.get("id")))
             self._speech.begin(text_of(payload.get("role")))
-            self._content(payload)
+            self._read_content(payload)
             self._report.finish(payload.get("stop_reason"))
             self._report.usage(payload.get("usage"))
         else:
             self._report.error("neither a message nor an error")
         self._done(explicit=False)
 
-    def _begin(self, message: Fields) -> None:
-        self._start(message, message.get("id"))
-        self._content(message)
+    def _begin_message(self, message: Fields) -> None:
+        self._start_message(message, message.get("id"))
+        self._read_content(message)
         self._counts = {}
-        self._usage(message.get("usage"))
+        self._update_usage(message.get("usage"))
 
-    def _usage(self, given: Any) -> None:
+    def _update_usage(self, given: Any) -> None:
         """Report the counts so far: what a later event does not repeat still holds."""
         if isinstance(given, dict):
             self._counts = {**self._counts, **given}
             self._report.usage(self._counts)
 
-    def _content(self, message: Fields) -> None:
+    def _read_content(self, message: Fields) -> None:
         for given in objects_of(message.get("content")):
             _whole_block(self._blocks.whole(), given)
 
-    def _block(self, kind: str, event: Fields) -> None:
+    def _read_block(self, kind: str, event: Fields) -> None:
         index = count_of(event.get("index"))
         if kind == "content_block_start":
             _start_block(self._blocks.begin(index), object_of(event.get("content_block")))

@@ -33,11 +33,11 @@ class OllamaReader(AnswerReader):
         self._is_whole = False
 
     def _read_event(self, _: Frame, event: dict[str, Any]) -> None:
-        self._line(event)
+        self._read_line(event)
 
     def _read_body(self, payload: dict[str, Any]) -> None:
         self._is_whole = True
-        self._line(payload)
+        self._read_line(payload)
 
     def echo(self) -> Mapping[str, Any]:
         """What a completion gives as the talk so far."""
@@ -46,7 +46,7 @@ class OllamaReader(AnswerReader):
     def _message_of(self, line: Mapping[str, Any]) -> dict[str, Any]:
         return object_of(line.get("message"))
 
-    def _line(self, line: Mapping[str, Any]) -> None:
+    def _read_line(self, line: Mapping[str, Any]) -> None:
         message = self._message_of(line)
         thought, text = text_of(message.get("thinking")), text_of(message.get("content"))
         calls = objects_of(message.get("tool_calls"))
@@ -57,27 +57,27 @@ class OllamaReader(AnswerReader):
             self._speech.think(thought)
         self._speech.speak(self._splitter.feed(text))
         for call in calls:
-            self._call(call)
+            self._read_call(call)
         if line.get("done") is True:
-            self._close()
+            self._close_open()
             self._context = line.get("context")
             self._report.finish(line.get("done_reason"))
             given, written = line.get("prompt_eval_count"), line.get("eval_count")
             self._report.tokens(input=given, output=written)
             self._done(explicit=True)
         if line.get("error"):
-            self._close()
+            self._close_open()
             self._report.error(line["error"])
 
-    def _close(self) -> None:
+    def _close_open(self) -> None:
         self._speech.speak(self._splitter.flush())
         self._speech.pause()
 
     def _has_ended(self) -> bool:
         return self._is_whole
 
-    def _call(self, given: Mapping[str, Any]) -> None:
-        self._close()
+    def _read_call(self, given: Mapping[str, Any]) -> None:
+        self._close_open()
         function = object_of(given.get("function"))
         call = Call(self._report, self._calls)
         self._calls += 1

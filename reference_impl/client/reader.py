@@ -56,7 +56,7 @@ class Reader:
             return []
         if not self._is_stream:
             self._body += chunk
-            chunk = self._looked()
+            chunk = self._look_at_body()
         if not self._is_stream:
             is_long = len(self._body) > MOST_BODY_BYTES
             return self._failed(f"longer than {MOST_BODY_BYTES} bytes") if is_long else []
@@ -75,13 +75,13 @@ class Reader:
         self._is_ended = True
         if self._is_stream or not self._body.strip(_BLANK) or how != "eof":
             unanswered = self._status >= _REFUSED and how == "eof"
-            events = [self._error("")] if unanswered else []
+            events = [self._body_error("")] if unanswered else []
             for frame in self._stream.close():
                 events += self._wire.read(frame)
             return events + self._wire.end(how)
         return self._whole() + self._wire.end(how)
 
-    def _looked(self) -> bytes:
+    def _look_at_body(self) -> bytes:
         """Report a body from a stream by its first character; the bytes so far if it is one."""
         if self._is_stream is not None:
             return b""
@@ -103,19 +103,19 @@ class Reader:
         payload = decode(text)
         is_refused = self._status >= _REFUSED
         if not isinstance(payload, dict) or (is_refused and not self._names_error(payload)):
-            return [self._error(text)]
-        return [self._placed(event) for event in self._wire.body(payload)]
+            return [self._body_error(text)]
+        return [self._with_status(event) for event in self._wire.body(payload)]
 
     def _names_error(self, payload: dict[str, Any]) -> bool:
         return any(payload.get(key) for key in ("error", self._form.error_key))
 
-    def _placed(self, event: Event) -> Event:
+    def _with_status(self, event: Event) -> Event:
         """The event; an error of a refused request has the status of the answer's head."""
         if event.type != "error" or self._status < _REFUSED:
             return event
         return Event("error", {"status": self._status, **event.data})
 
-    def _error(self, text: str) -> Event:
+    def _body_error(self, text: str) -> Event:
         """What is in place of an answer, its beginning shown."""
         shown = " ".join(text.split())[:_MOST_SHOWN]
         is_refused = self._status >= _REFUSED

@@ -41,7 +41,7 @@ class ResponsesReader(AnswerReader):
         # Gateways that change all ids with every event: the last one before the message counts.
         self._speech.meet(text_of(response.get("id")))
         if kind in TERMINAL:
-            self._terminal(response, failed=kind == "response.failed")
+            self._report_terminal(response, failed=kind == "response.failed")
             self._report.add("done", explicit=True)
         elif kind == "error" or (not kind and event.get("error")):
             self._report.error(event.get("error") or event)
@@ -56,10 +56,10 @@ class ResponsesReader(AnswerReader):
             self._is_done = True
         elif text_of(payload.get("status")) in _ENDED:
             self._speech.meet(text_of(payload.get("id")))
-            self._terminal(payload, failed=payload["status"] == "failed")
+            self._report_terminal(payload, failed=payload["status"] == "failed")
             self._report.add("done", explicit=True)
 
-    def _close(self) -> None:
+    def _close_open(self) -> None:
         self._output.close()
 
     def _created(self) -> None:
@@ -68,20 +68,20 @@ class ResponsesReader(AnswerReader):
         self._speech.again()
         self._is_done = False
 
-    def _terminal(self, response: Fields, *, failed: bool) -> None:
+    def _report_terminal(self, response: Fields, *, failed: bool) -> None:
         if response.get("output"):
             self._speech.begin()
         self._output.complete(response)
         failed = failed or response.get("status") == "failed"
         if not failed:
-            self._report.finish(self._reason(response))
+            self._report.finish(self._finish_reason(response))
         self._report.usage(response.get("usage"))
         # A response may fail without saying why.
         if failed or response.get("error"):
             self._report.error(response.get("error"))
         self._is_done = True
 
-    def _reason(self, response: Fields) -> str:
+    def _finish_reason(self, response: Fields) -> str:
         details = object_of(response.get("incomplete_details"))
         if response.get("status") == "incomplete" or details:
             return text_of(details.get("reason")) or "length"

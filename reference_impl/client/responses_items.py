@@ -126,7 +126,7 @@ class ReadReasoning:
             self.state(index, text_of(part.get("text")))
         for index, part in enumerate(objects_of(item.get("summary"))):
             self.state_summary(index, text_of(part.get("text")))
-        self._end(explicit=True)
+        self._end_item(explicit=True)
         self._speech.seal("encrypted", text_of(item.get("encrypted_content")), self._block)
 
     def reported_texts(self) -> set[str]:
@@ -134,9 +134,9 @@ class ReadReasoning:
 
     def close(self) -> None:
         if not self.is_done:
-            self._end(explicit=False)
+            self._end_item(explicit=False)
 
-    def _end(self, *, explicit: bool) -> None:
+    def _end_item(self, *, explicit: bool) -> None:
         self.is_done = True
         self._report.add("thinking.end", block=self._block, explicit=explicit)
 

@@ -42,7 +42,7 @@ class Output:
         self, item: Mapping[str, Any], index: int | None, *, explicit: bool = True
     ) -> Item | None:
         """Begin an item; None for kinds that say nothing to a client."""
-        made = self._made(item, explicit=explicit)
+        made = self._made_item(item, explicit=explicit)
         if made is None:
             return None
         self._items.append(made)
@@ -61,7 +61,7 @@ class Output:
             made.start(item)
         return made
 
-    def _made(self, item: Mapping[str, Any], *, explicit: bool) -> Item | None:
+    def _made_item(self, item: Mapping[str, Any], *, explicit: bool) -> Item | None:
         kind = text_of(item.get("type"))
         if kind == "reasoning":
             return ReadReasoning(
@@ -135,7 +135,7 @@ class Output:
 
     def done(self, item: Mapping[str, Any], index: int | None) -> None:
         """Close an item; one that nobody announced is reported whole, or as far as it was not."""
-        found = self._same(item, index)
+        found = self._same_item(item, index)
         if found is None and item.get("type") == "reasoning" and self._speech.thinking is not None:
             self._adopt(item, self._speech.thinking)
             return
@@ -158,13 +158,13 @@ class Output:
         reported.update(text for each in self._items for text in each.reported_texts())
         reported.discard("")
         for index, item in enumerate(objects_of(response.get("output"))):
-            if self._same(item, index) is None and not _texts_of_item(item) <= reported:
+            if self._same_item(item, index) is None and not _texts_of_item(item) <= reported:
                 made = self.add(item, None)
                 if made is not None:
                     made.done(item)
         self.close()
 
-    def _same(self, item: Mapping[str, Any], index: int | None) -> Item | None:
+    def _same_item(self, item: Mapping[str, Any], index: int | None) -> Item | None:
         """The item that a later event states again: of that id, or of that index and type."""
         by_id = self._by_id.get(text_of(item.get("id"))) if item.get("id") else None
         found = by_id or (self._by_index.get(index) if index is not None else None)

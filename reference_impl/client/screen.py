@@ -33,7 +33,7 @@ class Screen:
         if event.choice != 0:
             return
         if event.type == "thinking.delta":
-            self._think(event)
+            self._read_thinking(event)
         elif event.type in ("text.delta", "refusal.delta"):
             self._write("answer", event.data["text"])
         elif event.type == "tool.end":
@@ -45,7 +45,7 @@ class Screen:
     def end(self) -> None:
         self._enter("")
 
-    def _think(self, event: Event) -> None:
+    def _read_thinking(self, event: Event) -> None:
         """Parts of a summary, and a summary of what was shown raw, stand apart."""
         part = (event.data["channel"], event.data.get("part"))
         if self._section == "thinking" and part != self._part:

@@ -265,9 +265,9 @@ class Answer:
         elif kind == "text.start":
             self._open("text", data)
         elif kind == "thinking.delta":
-            self._think(data)
+            self._read_thinking(data)
         elif kind == "text.delta":
-            self._block("text", data).raw.append(data["text"])
+            self._read_block("text", data).raw.append(data["text"])
         elif kind == "thinking.opaque":
             self._seal(data)
         elif kind == "tool.end" and not data.get("hosted"):  # whose result came in the answer
@@ -275,7 +275,7 @@ class Answer:
             names = {"id": call_id, "name": data.get("name", ""), "arguments": data["arguments"]}
             self._made.append(_Block("call", names=names))
         else:
-            self._end(kind, data)
+            self._end_item(kind, data)
 
     def _open(self, kind: Literal["thinking", "text"], data: Mapping[str, Any]) -> None:
         block = _Block(kind)
@@ -284,14 +284,14 @@ class Answer:
         self._blocks[data["block"]] = block
         self._made.append(block)
 
-    def _block(self, kind: Literal["thinking", "text"], data: Mapping[str, Any]) -> _Block:
+    def _read_block(self, kind: Literal["thinking", "text"], data: Mapping[str, Any]) -> _Block:
         """The block of an event; one that was never started is made."""
         if data["block"] not in self._blocks:
             self._open(kind, data)
         return self._blocks[data["block"]]
 
-    def _think(self, data: Mapping[str, Any]) -> None:
-        block = self._block("thinking", data)
+    def _read_thinking(self, data: Mapping[str, Any]) -> None:
+        block = self._read_block("thinking", data)
         if data["channel"] == "summary":
             block.parts.setdefault(data.get("part", 0), []).append(data["text"])
         else:
@@ -306,7 +306,7 @@ class Answer:
             self._blocks = {at: each for at, each in self._blocks.items() if each.kind != "text"}
         block.names[data["kind"]] = data["data"]
 
-    def _end(self, kind: str, data: Mapping[str, Any]) -> None:
+    def _end_item(self, kind: str, data: Mapping[str, Any]) -> None:
         if kind == "finish":
             self.reason = self.reason or data["reason"]
         elif kind == "error":

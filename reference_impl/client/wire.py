@@ -66,7 +66,7 @@ class AnswerReader(ABC):
 
     def end(self, how: str) -> list[Event]:
         """The events of the end of the bytes."""
-        self._close()
+        self._close_open()
         if not self._is_done:
             if how == "eof" and self._has_ended():
                 self._done(explicit=False)
@@ -80,7 +80,7 @@ class AnswerReader(ABC):
         return {}
 
     @abstractmethod
-    def _close(self) -> None:
+    def _close_open(self) -> None:
         """End what the wire left open."""
 
     def _has_ended(self) -> bool:

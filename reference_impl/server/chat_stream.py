@@ -61,52 +61,52 @@ class ChatStream(AnswerProjection):
 
     def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         if not isinstance(event, ReasoningDelta):
-            yield from self._unwrap()
+            yield from self._end_wrapping()
         yield from super().feed(event)
 
-    def _start(self, _: Start) -> Iterator[Wire]:
-        yield self._chunk({"role": "assistant", "content": ""})
+    def _emit_start(self, _: Start) -> Iterator[Wire]:
+        yield self._one_chunk({"role": "assistant", "content": ""})
 
-    def _say(self, text: str) -> Iterator[Wire]:
-        yield self._chunk({"content": text})
+    def _emit_text(self, text: str) -> Iterator[Wire]:
+        yield self._one_chunk({"content": text})
 
-    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+    def _emit_error(self, refusal: Refusal) -> Iterator[Wire]:
         """An error, and no `[DONE]`: what was sent so far is no answer."""
-        yield from self._unwrap()
+        yield from self._end_wrapping()
         yield Wire(openai_error(refusal))
 
-    def _think(self, text: str) -> Iterator[Wire]:
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
         showing = self._shape.showing
         if showing == "wrapped":
             if not self._is_wrapping and self._shape.markers[0]:
                 self._is_wrapping = True
-                yield self._chunk({"content": self._shape.markers[0]})
-            yield self._chunk({"content": text})
+                yield self._one_chunk({"content": self._shape.markers[0]})
+            yield self._one_chunk({"content": text})
         elif showing != "hidden":
-            yield self._chunk({showing: text})
+            yield self._one_chunk({showing: text})
 
-    def _unwrap(self) -> Iterator[Wire]:
+    def _end_wrapping(self) -> Iterator[Wire]:
         if self._is_wrapping:
             self._is_wrapping = False
-            yield self._chunk({"content": self._shape.markers[1]})
+            yield self._one_chunk({"content": self._shape.markers[1]})
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
         function = {"name": call.name, "arguments": ""}
         begun = {"id": self._stamp.new("call_"), "type": "function", "function": function}
-        yield self._chunk({"tool_calls": [{"index": self._calls, **begun}]})
+        yield self._one_chunk({"tool_calls": [{"index": self._calls, **begun}]})
         given = {"index": self._calls, "function": {"arguments": call.arguments}}
-        yield self._chunk({"tool_calls": [given]})
+        yield self._one_chunk({"tool_calls": [given]})
         self._calls += 1
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
-        yield self._chunk({}, finish.reason)
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
+        yield self._one_chunk({}, finish.reason)
         if self._shape.with_usage:
             usage = chat_usage(finish.usage, zeros=self._shape.zero_details)
             yield Wire({**self._head, "choices": [], "usage": usage})
         if self._shape.with_done:
             yield Wire(DONE)
 
-    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> Wire:
+    def _one_chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> Wire:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         if self._shape.with_usage:
             return Wire({**self._head, "choices": [choice], "usage": None})
@@ -139,7 +139,7 @@ class ChatBody(AnswerBody):
         self._finish: str | None = None
         self._usage: Any = None
 
-    def _add(self, _: str, chunk: Mapping[str, Any]) -> None:
+    def _add_payload(self, _: str, chunk: Mapping[str, Any]) -> None:
         if "error" in chunk:
             self._error = chunk
             return
@@ -147,12 +147,12 @@ class ChatBody(AnswerBody):
         self._usage = chunk.get("usage") or self._usage
         for choice in chunk["choices"]:
             self._finish = choice["finish_reason"] or self._finish
-            self._delta(choice["delta"])
+            self._one_delta(choice["delta"])
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole_body(self) -> dict[str, Any]:
         choice = {
             "index": 0,
-            "message": self._message(),
+            "message": self._whole_message(),
             "logprobs": None,
             "finish_reason": self._finish,
         }
@@ -163,13 +163,13 @@ class ChatBody(AnswerBody):
             "usage": self._usage,
         }
 
-    def _delta(self, delta: Mapping[str, Any]) -> None:
+    def _one_delta(self, delta: Mapping[str, Any]) -> None:
         for name in _TEXTS:
             if text := delta.get(name):
                 self._texts.setdefault(name, []).append(text)
-        self._call(delta.get("tool_calls", ()))
+        self._emit_call(delta.get("tool_calls", ()))
 
-    def _call(self, pieces: Iterable[Mapping[str, Any]]) -> None:
+    def _emit_call(self, pieces: Iterable[Mapping[str, Any]]) -> None:
         for piece in pieces:
             if "id" in piece:
                 function = dict(piece["function"])
@@ -178,7 +178,7 @@ class ChatBody(AnswerBody):
             elif self._calls:
                 self._calls[-1]["function"]["arguments"] += piece["function"]["arguments"]
 
-    def _message(self) -> dict[str, Any]:
+    def _whole_message(self) -> dict[str, Any]:
         texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
         content = texts.pop("content", None if self._calls else "")
         message = {"role": "assistant", "content": content, "refusal": None, **texts}
@@ -189,26 +189,28 @@ _ID: Final = 9
 
 
 class MistralStream(ChatStream):
-    def _think(self, text: str) -> Iterator[Wire]:
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
         self._is_wrapping = True
-        yield self._part([{"type": "text", "text": text}])
+        yield self._one_part([{"type": "text", "text": text}])
 
-    def _unwrap(self) -> Iterator[Wire]:
+    def _end_wrapping(self) -> Iterator[Wire]:
         if self._is_wrapping:
             self._is_wrapping = False
-            yield self._part([])
+            yield self._one_part([])
 
-    def _part(self, thinking: list[Mapping[str, Any]]) -> Wire:
-        return self._chunk({"content": [{"type": "thinking", "thinking": thinking}]})
+    def _one_part(self, thinking: list[Mapping[str, Any]]) -> Wire:
+        return self._one_chunk({"content": [{"type": "thinking", "thinking": thinking}]})
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
         function = {"name": call.name, "arguments": call.arguments}
         named = {"id": self._stamp.new("")[-_ID:], "type": "function"}
-        yield self._chunk({"tool_calls": [{"index": self._calls, **named, "function": function}]})
+        yield self._one_chunk(
+            {"tool_calls": [{"index": self._calls, **named, "function": function}]}
+        )
         self._calls += 1
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
-        last = self._chunk({"content": ""}, finish.reason)
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
+        last = self._one_chunk({"content": ""}, finish.reason)
         assert not isinstance(last.data, str)
         yield Wire({**last.data, "usage": chat_usage(finish.usage, details=False)})
         yield Wire(DONE)
@@ -221,16 +223,16 @@ class MistralBody(ChatBody):
         super().__init__()
         self._thought: list[str] = []
 
-    def _delta(self, delta: Mapping[str, Any]) -> None:
+    def _one_delta(self, delta: Mapping[str, Any]) -> None:
         content = delta.get("content")
         if not isinstance(content, list):
-            super()._delta(delta)
+            super()._one_delta(delta)
             return
         for part in content:
             self._thought += [piece["text"] for piece in part["thinking"]]
 
-    def _message(self) -> dict[str, Any]:
-        message = super()._message()
+    def _whole_message(self) -> dict[str, Any]:
+        message = super()._whole_message()
         text = message["content"] or ""
         if not self._thought:
             return {**message, "content": text}

@@ -141,37 +141,37 @@ class CohereStream(BlockProjection):
         self._stamp = stamp
         self._calls = 0
 
-    def _think(self, text: str) -> Iterator[Wire]:
-        return self._add("thinking", text)
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
+        return self._add_payload("thinking", text)
 
-    def _say(self, text: str) -> Iterator[Wire]:
-        return self._add("text", text)
+    def _emit_text(self, text: str) -> Iterator[Wire]:
+        return self._add_payload("text", text)
 
-    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+    def _emit_error(self, refusal: Refusal) -> Iterator[Wire]:
         yield _wire_of("message-end", delta={"finish_reason": "ERROR", "error": refusal.message})
         yield Wire(DONE)
 
-    def _start(self, _: Start) -> Iterator[Wire]:
+    def _emit_start(self, _: Start) -> Iterator[Wire]:
         empty = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         yield _message_event(
             "message-start", {"role": "assistant", **empty}, id=self._stamp.new("")
         )
 
-    def _add(self, kind: str, text: str) -> Iterator[Wire]:
-        yield from self._enter(kind)
-        yield self._content("content-delta", {kind: text})
+    def _add_payload(self, kind: str, text: str) -> Iterator[Wire]:
+        yield from self._enter_block(kind)
+        yield self._content_fields("content-delta", {kind: text})
 
-    def _begin(self, kind: str, **_: Any) -> Iterator[Wire]:
-        yield self._content("content-start", {"type": kind, kind: ""})
+    def _begin_block(self, kind: str, **_: Any) -> Iterator[Wire]:
+        yield self._content_fields("content-start", {"type": kind, kind: ""})
 
-    def _end(self, _: str) -> Iterator[Wire]:
+    def _end_block(self, _: str) -> Iterator[Wire]:
         yield _wire_of("content-end", index=self._index)
 
-    def _content(self, event: str, content: Mapping[str, Any]) -> Wire:
+    def _content_fields(self, event: str, content: Mapping[str, Any]) -> Wire:
         return _message_event(event, {"content": content}, index=self._index)
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
-        yield from self._leave()
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
+        yield from self._leave_block()
         index, self._calls = self._calls, self._calls + 1
         named = {"id": self._stamp.new(f"{call.name}_"), "type": "function"}
         begun = {**named, "function": {"name": call.name, "arguments": ""}}
@@ -180,8 +180,8 @@ class CohereStream(BlockProjection):
         yield _message_event("tool-call-delta", {"tool_calls": arguments}, index=index)
         yield _wire_of("tool-call-end", index=index)
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
-        yield from self._leave()
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
+        yield from self._leave_block()
         reason = _REASONS[finish.reason]
         if finish.reason == "stop" and finish.stop_string is not None:
             reason = "STOP_SEQUENCE"
@@ -199,7 +199,7 @@ class CohereBody(AnswerBody):
         self._calls: list[dict[str, Any]] = []
         self._end: Mapping[str, Any] = {}
 
-    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+    def _add_payload(self, _: str, data: Mapping[str, Any]) -> None:
         delta = data.get("delta", {})
         message = delta.get("message", {})
         match data["type"]:
@@ -222,7 +222,7 @@ class CohereBody(AnswerBody):
                 if "error" in delta:
                     self._error = self._envelope(failed(delta["error"]))
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole_body(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant"}
         if self._content:
             message["content"] = self._content

@@ -283,7 +283,7 @@ class ConverseBody(AnswerBody):
         self._blocks: dict[int, list[Mapping[str, Any]]] = {}
         self._ended: dict[str, Any] = {}
 
-    def _add(self, event: str, data: Mapping[str, Any]) -> None:
+    def _add_payload(self, event: str, data: Mapping[str, Any]) -> None:
         if event in ("contentBlockStart", "contentBlockDelta"):
             part = data.get("start") or data["delta"]
             self._blocks.setdefault(data["contentBlockIndex"], []).append(part)
@@ -292,7 +292,7 @@ class ConverseBody(AnswerBody):
         elif event.endswith("Exception"):
             self._error = data
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole_body(self) -> dict[str, Any]:
         content = [_whole_block(parts) for parts in self._blocks.values()]
         return {"output": {"message": {"role": "assistant", "content": content}}, **self._ended}
 

@@ -236,31 +236,31 @@ class GeminiStream(AnswerProjection):
         self._shows = shows
         self._called = False
 
-    def _think(self, text: str) -> Iterator[Wire]:
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
         if self._shows:
-            yield self._chunk({"text": text, "thought": True})
+            yield self._one_chunk({"text": text, "thought": True})
 
-    def _say(self, text: str) -> Iterator[Wire]:
-        yield self._chunk({"text": text})
+    def _emit_text(self, text: str) -> Iterator[Wire]:
+        yield self._one_chunk({"text": text})
 
-    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+    def _emit_error(self, refusal: Refusal) -> Iterator[Wire]:
         yield Wire(google_error(refusal))
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
         arguments = call_arguments(call.arguments)
         signed = {} if self._called else {"thoughtSignature": SIGNATURE}
         self._called = True
-        yield self._chunk({"functionCall": {"name": call.name, "args": arguments}, **signed})
+        yield self._one_chunk({"functionCall": {"name": call.name, "args": arguments}, **signed})
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
         is_signed = self._thinks and not self._called
         signed = {"thoughtSignature": SIGNATURE} if is_signed else {}
         reason = "MAX_TOKENS" if finish.reason == "length" else "STOP"
-        last = self._chunk({"text": "", **signed}, reason)
+        last = self._one_chunk({"text": "", **signed}, reason)
         assert not isinstance(last.data, str)
         yield Wire({**last.data, "usageMetadata": _usage_counts(finish.usage)})
 
-    def _chunk(self, part: Mapping[str, Any], reason: str = "") -> Wire:
+    def _one_chunk(self, part: Mapping[str, Any], reason: str = "") -> Wire:
         candidate: dict[str, Any] = {"content": {"parts": [part], "role": "model"}, "index": 0}
         if reason:
             candidate["finishReason"] = reason
@@ -286,7 +286,7 @@ class GeminiBody(AnswerBody):
         self._parts: list[dict[str, Any]] = []
         self._last: Mapping[str, Any] = {}
 
-    def _add(self, _: str, chunk: Mapping[str, Any]) -> None:
+    def _add_payload(self, _: str, chunk: Mapping[str, Any]) -> None:
         self._last = chunk
         self._error = chunk if "error" in chunk else None
         for candidate in chunk.get("candidates", ()):
@@ -301,7 +301,7 @@ class GeminiBody(AnswerBody):
         elif part != {"text": ""}:
             self._parts.append(dict(part))
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole_body(self) -> dict[str, Any]:
         (candidate,) = self._last["candidates"]
         content = {"parts": self._parts, "role": "model"}
         return {**self._last, "candidates": [{**candidate, "content": content}]}

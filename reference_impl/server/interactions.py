@@ -217,38 +217,38 @@ class InteractionStream(BlockProjection):
         name, status = begun["id"], begun["status"]
         yield _wire_of("interaction.status_update", interaction_id=name, status=status)
 
-    def _think(self, text: str) -> Iterator[Wire]:
-        yield from self._enter("thought")
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
+        yield from self._enter_block("thought")
         if self._shows:
-            yield self._delta("thought_summary", content={"type": "text", "text": text})
+            yield self._one_delta("thought_summary", content={"type": "text", "text": text})
 
-    def _say(self, text: str) -> Iterator[Wire]:
-        yield from self._enter("model_output")
-        yield self._delta("text", text=text)
+    def _emit_text(self, text: str) -> Iterator[Wire]:
+        yield from self._enter_block("model_output")
+        yield self._one_delta("text", text=text)
 
-    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+    def _emit_error(self, refusal: Refusal) -> Iterator[Wire]:
         yield _wire_of("error", **interactions_error(refusal))
 
-    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]:
+    def _begin_block(self, kind: str, **fields: Any) -> Iterator[Wire]:
         yield _wire_of("step.start", index=self._index, step={"type": kind, **fields})
 
-    def _delta(self, kind: str, **said: Any) -> Wire:
+    def _one_delta(self, kind: str, **said: Any) -> Wire:
         return _wire_of("step.delta", index=self._index, delta={"type": kind, **said})
 
-    def _end(self, kind: str) -> Iterator[Wire]:
+    def _end_block(self, kind: str) -> Iterator[Wire]:
         if kind == "thought":
-            yield self._delta("thought_signature", signature=SIGNATURE)
+            yield self._one_delta("thought_signature", signature=SIGNATURE)
         yield _wire_of("step.stop", index=self._index)
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
         named = {"id": self._stamp.new(""), "name": call.name, "arguments": {}}
-        yield from self._leave()
-        yield from self._enter("function_call", **named)
-        yield self._delta("arguments_delta", arguments=call.arguments)
-        yield from self._leave()
+        yield from self._leave_block()
+        yield from self._enter_block("function_call", **named)
+        yield self._one_delta("arguments_delta", arguments=call.arguments)
+        yield from self._leave_block()
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
-        yield from self._leave()
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
+        yield from self._leave_block()
         status = "incomplete" if finish.reason == "length" else "completed"
         ended = {"status": "requires_action" if finish.reason == "tool_calls" else status}
         counted = {"usage": _usage_counts(finish.usage)}
@@ -282,7 +282,7 @@ class InteractionBody(AnswerBody):
         self._steps: list[dict[str, Any]] = []
         self._end: Mapping[str, Any] = {}
 
-    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+    def _add_payload(self, _: str, data: Mapping[str, Any]) -> None:
         match data["event_type"]:
             case "step.start":
                 self._steps.append(dict(data["step"]))
@@ -293,7 +293,7 @@ class InteractionBody(AnswerBody):
             case "error":
                 self._error = {"error": data["error"]}
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole_body(self) -> dict[str, Any]:
         for step in self._steps:
             if "arguments" in step:
                 step["arguments"] = call_arguments(step["arguments"])

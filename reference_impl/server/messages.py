@@ -273,14 +273,14 @@ class MessagesStream(BlockProjection):
         self._stamp = stamp
         self._thought: list[str] = []
 
-    def _say(self, text: str) -> Iterator[Wire]:
-        yield from self._enter("text", text="")
-        yield self._delta({"type": "text_delta", "text": text})
+    def _emit_text(self, text: str) -> Iterator[Wire]:
+        yield from self._enter_block("text", text="")
+        yield self._one_delta({"type": "text_delta", "text": text})
 
-    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+    def _emit_error(self, refusal: Refusal) -> Iterator[Wire]:
         yield _named_wire("error", anthropic_error(refusal))
 
-    def _start(self, start: Start) -> Iterator[Wire]:
+    def _emit_start(self, start: Start) -> Iterator[Wire]:
         usage = anthropic_usage(Usage(start.prompt_tokens, 0, 0))
         message: dict[str, Any] = {
             "id": self._stamp.new("msg_"),
@@ -294,26 +294,26 @@ class MessagesStream(BlockProjection):
         }
         yield _named_wire("message_start", {"message": message})
 
-    def _think(self, text: str) -> Iterator[Wire]:
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
         if self._open == "text":
-            yield from self._leave()
+            yield from self._leave_block()
         self._thought.append(text)
         if self._shape.display == "redacted":
             self._open = "redacted"
             return
-        yield from self._enter("thinking", thinking="", signature="")
+        yield from self._enter_block("thinking", thinking="", signature="")
         if self._shape.display == "shown":
-            yield self._delta({"type": "thinking_delta", "thinking": text})
+            yield self._one_delta({"type": "thinking_delta", "thinking": text})
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
-        yield from self._leave()
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
+        yield from self._leave_block()
         tool = {"id": self._stamp.new("toolu_"), "name": call.name, "input": {}}
-        yield from self._enter("tool_use", **tool)
-        yield self._delta({"type": "input_json_delta", "partial_json": call.arguments})
-        yield from self._leave()
+        yield from self._enter_block("tool_use", **tool)
+        yield self._one_delta({"type": "input_json_delta", "partial_json": call.arguments})
+        yield from self._leave_block()
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
-        yield from self._leave()
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
+        yield from self._leave_block()
         reason = _STOPS[finish.reason]
         if finish.reason == "stop" and finish.stop_string is not None:
             reason = "stop_sequence"
@@ -321,25 +321,25 @@ class MessagesStream(BlockProjection):
         yield _named_wire("message_delta", {"delta": delta, "usage": anthropic_usage(finish.usage)})
         yield _named_wire("message_stop", {})
 
-    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]:
+    def _begin_block(self, kind: str, **fields: Any) -> Iterator[Wire]:
         """The start of a block; a ping follows the first, where the API has its own."""
         block = {"type": kind, **fields}
         yield _named_wire("content_block_start", {"index": self._index, "content_block": block})
         if self._index == 0:
             yield _named_wire("ping", {})
 
-    def _end(self, kind: str) -> Iterator[Wire]:
+    def _end_block(self, kind: str) -> Iterator[Wire]:
         thought = "".join(self._thought)
         self._thought.clear()
         if kind == "thinking":
             signature = self._shape.signature.seal(thought)
-            yield self._delta({"type": "signature_delta", "signature": signature})
+            yield self._one_delta({"type": "signature_delta", "signature": signature})
         elif kind == "redacted":
             data = self._shape.redaction.seal(thought)
-            yield from self._begin("redacted_thinking", data=data)
+            yield from self._begin_block("redacted_thinking", data=data)
         yield _named_wire("content_block_stop", {"index": self._index})
 
-    def _delta(self, delta: dict[str, Any]) -> Wire:
+    def _one_delta(self, delta: dict[str, Any]) -> Wire:
         return _named_wire("content_block_delta", {"index": self._index, "delta": delta})
 
 
@@ -362,7 +362,7 @@ class MessagesBody(AnswerBody):
         self._message: dict[str, Any] = {}
         self._blocks: list[dict[str, Any]] = []
 
-    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+    def _add_payload(self, _: str, data: Mapping[str, Any]) -> None:
         match data["type"]:
             case "message_start":
                 self._message = dict(data["message"])
@@ -378,7 +378,7 @@ class MessagesBody(AnswerBody):
             case "error":
                 self._error = data
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole_body(self) -> dict[str, Any]:
         for block in self._blocks:
             if "input" in block:
                 block["input"] = call_arguments(block["input"])

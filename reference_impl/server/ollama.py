@@ -211,31 +211,31 @@ class OllamaStream(AnswerProjection):
         self._asked_at = stamp.clock()
         self._first_at: float | None = None
 
-    def _start(self, start: Start) -> Iterator[Wire]:
+    def _emit_start(self, start: Start) -> Iterator[Wire]:
         self._first_at = self._stamp.clock()
-        return super()._start(start)
+        return super()._emit_start(start)
 
-    def _think(self, text: str) -> Iterator[Wire]:
-        yield self._line({"content": "", "thinking": text})
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
+        yield self._one_line({"content": "", "thinking": text})
 
-    def _say(self, text: str) -> Iterator[Wire]:
-        yield self._line({"content": text})
+    def _emit_text(self, text: str) -> Iterator[Wire]:
+        yield self._one_line({"content": text})
 
-    def _fail(self, refusal: Refusal) -> Iterator[Wire]:
+    def _emit_error(self, refusal: Refusal) -> Iterator[Wire]:
         """The error is the last line; no line says that the answer is done."""
         yield Wire(ollama_error(refusal))
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
         arguments = call_arguments(call.arguments)
         function = {"index": self._calls, "name": call.name, "arguments": arguments}
         self._calls += 1
         called = {"id": self._stamp.new("call_"), "function": function}
-        yield self._line({"content": "", "tool_calls": [called]})
+        yield self._one_line({"content": "", "tool_calls": [called]})
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
         reason = "length" if finish.reason == "length" else "stop"
         last = {"done": True, "done_reason": reason, **self._last_fields(finish.usage)}
-        yield self._line({"content": ""}, last)
+        yield self._one_line({"content": ""}, last)
 
     def _last_fields(self, usage: Usage) -> dict[str, Any]:
         now = self._stamp.clock()
@@ -249,7 +249,7 @@ class OllamaStream(AnswerProjection):
             "eval_duration": int((now - first) * _NANOSECONDS),
         }
 
-    def _line(self, message: Mapping[str, Any], last: Mapping[str, Any] | None = None) -> Wire:
+    def _one_line(self, message: Mapping[str, Any], last: Mapping[str, Any] | None = None) -> Wire:
         return Wire(
             {
                 "model": self._model,
@@ -271,9 +271,9 @@ class GenerateStream(OllamaStream):
         self._turns = turns
         self._answer: list[str] = []
 
-    def _say(self, text: str) -> Iterator[Wire]:
+    def _emit_text(self, text: str) -> Iterator[Wire]:
         self._answer.append(text)
-        return super()._say(text)
+        return super()._emit_text(text)
 
     def _last_fields(self, usage: Usage) -> dict[str, Any]:
         answered = text_turn("assistant", "".join(self._answer))
@@ -296,21 +296,21 @@ class OllamaBody(AnswerBody):
 
     _text = "content"
 
-    def _add(self, _: str, line: Mapping[str, Any]) -> None:
+    def _add_payload(self, _: str, line: Mapping[str, Any]) -> None:
         self._last = line
         self._error = line if "error" in line else None
-        message = self._message(line)
+        message = self._whole_message(line)
         for name in self._texts:
             self._texts[name] += message.get(name, "")
         self._calls += message.get("tool_calls", ())
 
-    def _whole(self) -> dict[str, Any]:
+    def _whole_body(self) -> dict[str, Any]:
         kept = {self._text: self._texts[self._text]}
         if self._texts["thinking"]:
             kept["thinking"] = self._texts["thinking"]
         return self._with_texts(kept)
 
-    def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _whole_message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
         message: Mapping[str, Any] = line.get("message", {})
         return message
 
@@ -324,7 +324,7 @@ class GenerateBody(OllamaBody):
 
     _text = "response"
 
-    def _message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _whole_message(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
         return line
 
     def _with_texts(self, texts: Mapping[str, str]) -> dict[str, Any]:

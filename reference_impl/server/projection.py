@@ -94,48 +94,48 @@ class AnswerProjection(ABC):
 
     def feed(self, event: AnswerEvent) -> Iterator[Wire]:
         try:
-            yield from self._project(event)
+            yield from self._project_event(event)
         except ArgumentsError as err:
             yield from self.fail(str(err))
 
     def fail(self, message: str) -> Iterator[Wire]:
         """The error is the last event; what is open stays open."""
-        yield from self._fail(failed(message))
+        yield from self._emit_error(failed(message))
         self.is_over = True
 
-    def _project(self, event: AnswerEvent) -> Iterator[Wire]:
+    def _project_event(self, event: AnswerEvent) -> Iterator[Wire]:
         match event:
             case Start():
-                yield from self._start(event)
+                yield from self._emit_start(event)
             case ReasoningDelta():
-                yield from self._think(event.text)
+                yield from self._emit_thinking(event.text)
             case TextDelta():
-                yield from self._say(event.text)
+                yield from self._emit_text(event.text)
             case ToolCall():
-                yield from self._call(event)
+                yield from self._emit_call(event)
             case Finish(reason="cancelled"):
                 yield from self.fail("the generation was cancelled")
             case Finish():
-                yield from self._finish(event)
+                yield from self._emit_finish(event)
                 self.is_over = True
 
-    def _start(self, _: Start) -> Iterator[Wire]:
+    def _emit_start(self, _: Start) -> Iterator[Wire]:
         yield from ()
 
     @abstractmethod
-    def _think(self, text: str) -> Iterator[Wire]: ...
+    def _emit_thinking(self, text: str) -> Iterator[Wire]: ...
 
     @abstractmethod
-    def _say(self, text: str) -> Iterator[Wire]: ...
+    def _emit_text(self, text: str) -> Iterator[Wire]: ...
 
     @abstractmethod
-    def _call(self, call: ToolCall) -> Iterator[Wire]: ...
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]: ...
 
     @abstractmethod
-    def _finish(self, finish: Finish) -> Iterator[Wire]: ...
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]: ...
 
     @abstractmethod
-    def _fail(self, refusal: Refusal) -> Iterator[Wire]: ...
+    def _emit_error(self, refusal: Refusal) -> Iterator[Wire]: ...
 
 
 class BlockProjection(AnswerProjection):
@@ -146,24 +146,24 @@ class BlockProjection(AnswerProjection):
         self._index = 0
         self._open = ""  # the kind of block that is open
 
-    def _enter(self, kind: str, **fields: Any) -> Iterator[Wire]:
+    def _enter_block(self, kind: str, **fields: Any) -> Iterator[Wire]:
         """Open a block of that kind, with these fields, unless one is open."""
         if self._open != kind:
-            yield from self._leave()
+            yield from self._leave_block()
             self._open = kind
-            yield from self._begin(kind, **fields)
+            yield from self._begin_block(kind, **fields)
 
-    def _leave(self) -> Iterator[Wire]:
+    def _leave_block(self) -> Iterator[Wire]:
         kind, self._open = self._open, ""
         if kind:
-            yield from self._end(kind)
+            yield from self._end_block(kind)
             self._index += 1
 
     @abstractmethod
-    def _begin(self, kind: str, **fields: Any) -> Iterator[Wire]: ...
+    def _begin_block(self, kind: str, **fields: Any) -> Iterator[Wire]: ...
 
     @abstractmethod
-    def _end(self, kind: str) -> Iterator[Wire]: ...
+    def _end_block(self, kind: str) -> Iterator[Wire]: ...
 
 
 class AnswerBody(ABC):
@@ -175,22 +175,22 @@ class AnswerBody(ABC):
 
     def add(self, wire: Wire) -> None:
         if not isinstance(wire.data, str):
-            self._add(wire.event, wire.data)
+            self._add_payload(wire.event, wire.data)
 
     def body(self) -> tuple[int, Mapping[str, Any]]:
         """Status and payload."""
         if self._error is not None:
             return 500, self._error
         try:
-            return 200, self._whole()
+            return 200, self._whole_body()
         except ArgumentsError as err:
             return 500, self._envelope(failed(str(err)))
 
     @abstractmethod
-    def _add(self, event: str, data: Mapping[str, Any]) -> None: ...
+    def _add_payload(self, event: str, data: Mapping[str, Any]) -> None: ...
 
     @abstractmethod
-    def _whole(self) -> Mapping[str, Any]: ...
+    def _whole_body(self) -> Mapping[str, Any]: ...
 
 
 class Events(Protocol[Item_co]):

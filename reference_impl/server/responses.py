@@ -32,11 +32,11 @@ class ResponsesBody(AnswerBody):
         self._error = openai_error(failed("no response was made"))
         self._response: Mapping[str, Any] = {}
 
-    def _add(self, _: str, data: Mapping[str, Any]) -> None:
+    def _add_payload(self, _: str, data: Mapping[str, Any]) -> None:
         if "response" in data:
             self._error, self._response = None, data["response"]
 
-    def _whole(self) -> Mapping[str, Any]:
+    def _whole_body(self) -> Mapping[str, Any]:
         return self._response
 
 

@@ -32,26 +32,26 @@ class MessageItem:
         return "".join(self._pieces)
 
     def opened(self) -> Iterator[ItemEvent]:
-        yield ADDED, {"item": {**self._head("in_progress"), "content": []}}
-        yield PART_ADDED, self._content(part=_text_part(""))
+        yield ADDED, {"item": {**self._item_head("in_progress"), "content": []}}
+        yield PART_ADDED, self._content_fields(part=_text_part(""))
 
     def write(self, text: str) -> Iterator[ItemEvent]:
         self._pieces.append(text)
-        yield "response.output_text.delta", self._content(delta=text, logprobs=[])
+        yield "response.output_text.delta", self._content_fields(delta=text, logprobs=[])
 
     def closed(self, status: Status) -> Iterator[ItemEvent]:
         text = self.text
-        yield "response.output_text.done", self._content(text=text, logprobs=[])
-        yield PART_CLOSED, self._content(part=_text_part(text))
+        yield "response.output_text.done", self._content_fields(text=text, logprobs=[])
+        yield PART_CLOSED, self._content_fields(part=_text_part(text))
         yield CLOSED, {"item": self.final(status)}
 
     def final(self, status: Status) -> dict[str, Any]:
-        return {**self._head(status), "content": [_text_part(self.text)]}
+        return {**self._item_head(status), "content": [_text_part(self.text)]}
 
-    def _head(self, status: str) -> dict[str, Any]:
+    def _item_head(self, status: str) -> dict[str, Any]:
         return {"id": self.id, "type": "message", "status": status, "role": "assistant"}
 
-    def _content(self, **fields: Any) -> dict[str, Any]:
+    def _content_fields(self, **fields: Any) -> dict[str, Any]:
         return {"item_id": self.id, "content_index": 0, **fields}
 
 
@@ -64,7 +64,7 @@ class CallItem:
         self.call = call
 
     def opened(self) -> Iterator[ItemEvent]:
-        yield ADDED, {"item": {**self._head("in_progress"), "arguments": ""}}
+        yield ADDED, {"item": {**self._item_head("in_progress"), "arguments": ""}}
         arguments = self.call.arguments
         if arguments:
             delta = {"item_id": self.id, "delta": arguments}
@@ -76,9 +76,9 @@ class CallItem:
         yield CLOSED, {"item": self.final(status)}
 
     def final(self, status: Status) -> dict[str, Any]:
-        return {**self._head(status), "arguments": self.call.arguments}
+        return {**self._item_head(status), "arguments": self.call.arguments}
 
-    def _head(self, status: str) -> dict[str, Any]:
+    def _item_head(self, status: str) -> dict[str, Any]:
         return {
             "id": self.id,
             "type": "function_call",
@@ -187,14 +187,14 @@ class ReasoningItem:
             yield ADDED, {"item": item}
             return
         yield ADDED, {"item": {**item, "content": []}}
-        yield PART_ADDED, self._content(part={"type": "reasoning_text", "text": ""})
+        yield PART_ADDED, self._content_fields(part={"type": "reasoning_text", "text": ""})
 
     def think(self, text: str) -> Iterator[ItemEvent]:
         self._pieces.append(text)
         if self._shape.as_summary:
             yield from self._add_to_summary(0, text)
         else:
-            yield "response.reasoning_text.delta", self._content(delta=text)
+            yield "response.reasoning_text.delta", self._content_fields(delta=text)
 
     def summarise(self, text: str) -> Iterator[ItemEvent]:
         yield from self._stop_thinking()
@@ -221,9 +221,9 @@ class ReasoningItem:
     def _stop_thinking(self) -> Iterator[ItemEvent]:
         if self._is_thinking:
             self._is_thinking = False
-            yield "response.reasoning_text.done", self._content(text=self.text)
+            yield "response.reasoning_text.done", self._content_fields(text=self.text)
             part = {"type": "reasoning_text", "text": self.text}
-            yield PART_CLOSED, self._content(part=part)
+            yield PART_CLOSED, self._content_fields(part=part)
 
     def _add_to_summary(self, number: int, piece: str) -> Iterator[ItemEvent]:
         """A piece of a part of the summary."""
@@ -248,7 +248,7 @@ class ReasoningItem:
             kind = f"response.reasoning_summary_{event}"
             yield kind, {"item_id": self.id, "summary_index": index, **fields}
 
-    def _content(self, **fields: Any) -> dict[str, Any]:
+    def _content_fields(self, **fields: Any) -> dict[str, Any]:
         return {"item_id": self.id, "content_index": 0, **fields}
 
 

@@ -79,36 +79,36 @@ class ResponsesStream:
             case ReasoningDelta():
                 self._spend(thought=event.tokens)
                 if self._shows_thinking:
-                    yield from self._think(event.text)
+                    yield from self._emit_thinking(event.text)
             case TextDelta():
                 yield from self._write(event.text)
             case ToolCall():
-                yield from self._call(event)
+                yield from self._emit_call(event)
             case SummaryDelta():
                 yield from self._summarise(event.text)
             case SummaryEnd():
                 self._summaries = _usage_of_both(self._summaries, event.usage)
             case SummaryFailed():
                 usage = _usage_of_both(_usage_of_both(self._spent, self._summaries), event.usage)
-                yield from self._failed(event.message, usage)
+                yield from self._failed_wires(event.message, usage)
             case Finish():
-                yield from self._finish(event)
+                yield from self._emit_finish(event)
             case Start():
                 self._spend(prompt=event.prompt_tokens)
 
     def fail(self, message: str) -> Iterator[Wire]:
-        yield from self._failed(message, None)
+        yield from self._failed_wires(message, None)
 
     @property
     def _shows_thinking(self) -> bool:
         has_spoken = any(not isinstance(item, ReasoningItem) for item in self._items)
         return self._shape.shows_thinking and not (self._shape.thinks_once and has_spoken)
 
-    def _think(self, text: str) -> Iterator[Wire]:
+    def _emit_thinking(self, text: str) -> Iterator[Wire]:
         item = self._open
         if not isinstance(item, ReasoningItem):
             item = ReasoningItem(self._stamp.new("rs_"), self._shape.thinking)
-            yield from self._enter(item)
+            yield from self._enter_block(item)
         yield from self._item_events(item.think(text))
 
     def _summarise(self, text: str) -> Iterator[Wire]:
@@ -119,34 +119,36 @@ class ResponsesStream:
         item = self._open
         if not isinstance(item, MessageItem):
             item = MessageItem(self._stamp.new("msg_"))
-            yield from self._enter(item)
+            yield from self._enter_block(item)
         yield from self._item_events(item.write(text))
 
     def _owe_message(self) -> Iterator[Wire]:
         has_message = any(isinstance(item, MessageItem) for item in self._items)
         if self._shape.always_a_message and not has_message:
-            yield from self._enter(MessageItem(self._stamp.new("msg_")))
+            yield from self._enter_block(MessageItem(self._stamp.new("msg_")))
 
-    def _call(self, call: ToolCall) -> Iterator[Wire]:
+    def _emit_call(self, call: ToolCall) -> Iterator[Wire]:
         yield from self._owe_message()
-        yield from self._enter(CallItem(self._stamp.new("fc_"), self._stamp.new("call_"), call))
-        yield from self._leave("completed")
+        yield from self._enter_block(
+            CallItem(self._stamp.new("fc_"), self._stamp.new("call_"), call)
+        )
+        yield from self._leave_block("completed")
 
-    def _finish(self, finish: Finish) -> Iterator[Wire]:
+    def _emit_finish(self, finish: Finish) -> Iterator[Wire]:
         usage = _usage_of_both(finish.usage, self._summaries)
         if finish.reason == "cancelled":
-            yield from self._failed("the generation was cancelled", usage)
+            yield from self._failed_wires("the generation was cancelled", usage)
             return
         yield from self._owe_message()
         if finish.reason == "length":
-            yield from self._leave("incomplete")
+            yield from self._leave_block("incomplete")
             yield from self._close("incomplete", usage=usage, reason="max_output_tokens")
         else:
-            yield from self._leave("completed")
+            yield from self._leave_block("completed")
             yield from self._close("completed", usage=usage)
 
-    def _failed(self, message: str, usage: Usage | None) -> Iterator[Wire]:
-        yield from self._leave("incomplete")
+    def _failed_wires(self, message: str, usage: Usage | None) -> Iterator[Wire]:
+        yield from self._leave_block("incomplete")
         error = {"code": "server_error", "message": message}
         yield from self._close("failed", usage=usage, error=error)
 
@@ -155,13 +157,13 @@ class ResponsesStream:
         yield self._wire(f"response.{status}", {"response": response})
         self.is_over = True
 
-    def _enter(self, item: Item) -> Iterator[Wire]:
-        yield from self._leave("completed")
+    def _enter_block(self, item: Item) -> Iterator[Wire]:
+        yield from self._leave_block("completed")
         self._open = item
         self._items.append(item)
         yield from self._item_events(item.opened())
 
-    def _leave(self, status: Status) -> Iterator[Wire]:
+    def _leave_block(self, status: Status) -> Iterator[Wire]:
         if self._open is not None:
             yield from self._item_events(self._open.closed(status))
             self._open = None
