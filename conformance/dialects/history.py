@@ -19,8 +19,8 @@ def request_events(
 ) -> list[Event]:
     """Wire events of a request, all with number 0; none where its JSON is not known.
 
-    `entries` names the history field; a bare string there is one entry of the user's. `pairing`
-    says which calls and results of the history belong together.
+    `entries` names the history field; a bare string there is one entry of the user's, and an object
+    with a type is one entry. `pairing` says which calls and results of the history belong together.
     """
     if request.json is None:
         return []
@@ -41,4 +41,6 @@ def _history_entries(body: Any, entries: str) -> list[Any]:
     history = body.get(entries) if isinstance(body, dict) else None
     if isinstance(history, str):
         return [{"role": "user", "content": history}]
+    if isinstance(history, dict) and "type" in history:
+        return [history]
     return history if isinstance(history, list) else []

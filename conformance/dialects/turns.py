@@ -130,10 +130,12 @@ def listed(key: str) -> Callable[[Any], list[Any]]:
 
 
 def listed_or_text(key: str) -> Callable[[Any], list[Any]]:
-    """As `listed`, where a bare text stands for one entry of the user's."""
+    """As `listed`, where a text is one entry of the user's, and an object with a type one entry."""
 
     def entries(body: Any) -> list[Any]:
         value = mapping(body).get(key)
+        if isinstance(value, dict) and "type" in value:
+            return [value]
         return [{"role": "user", "content": value}] if isinstance(value, str) else elements(value)
 
     return entries

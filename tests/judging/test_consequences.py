@@ -84,6 +84,7 @@ def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
         ("history/messages/signature-present", "history/messages/always-carried"),
         ("history/gemini/step-signed", "history/gemini/turn-signed"),
         ("history/responses/sealed-unchanged", "history/responses/turn-sealed"),
+        ("thinking/stream/before-finish", "thinking/stream/not-split"),
         ("history/responses/sealed-or-left-out", "history/responses/summary-carried"),
         ("thinking/client/agrees-with-wire", "thinking/stream/before-call"),
         ("thinking/client/agrees-with-wire", "thinking/start/before-delta"),

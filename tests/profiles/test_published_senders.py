@@ -20,6 +20,8 @@ OPENAI: Final = "https://api.openai.com/v1/chat/completions"
 GOOGLE: Final = "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"
 CODEX: Final = "https://chatgpt.com/backend-api/codex/responses"
 BEDROCK: Final = "https://bedrock-runtime.us-east-1.amazonaws.com/model"
+ANTHROPIC: Final = "https://api.anthropic.com/v1/messages"
+LOOK: Final = {"name": "look", "input": {}}
 MESSAGES: Final = "application/vnd.amazon.eventstream"
 EVENTS: Final = "text/event-stream"
 
@@ -149,6 +151,43 @@ def test_nova_by_invoke_counts_no_total_and_leaves_numbers_out(tmp_path: Path) -
     stream = kept(tmp_path, url, body, MESSAGES, messages=[])
     assert (stream.dialect, stream.profile) == ("bedrock.converse", "nova-invoke")
     assert musts(stream) == []
+
+
+def _reasoned_in_text(folder: Path, url: str, **asked: Any) -> StreamResult:
+    """An answer that begins with a tag, as two models are documented to write before calls."""
+    text, call = {"text": "<thinking>I look."}, {"toolUseId": "a", "name": "look", "input": {}}
+    if url == ANTHROPIC:
+        used = {"input_tokens": 4, "output_tokens": 2}
+        content = [{"type": "text", **text}, {"type": "tool_use", "id": "toolu_1", **LOOK}]
+        said = {"role": "assistant", "model": asked["model"], "content": content}
+        kept_id = {"id": f"msg_01{'A' * 22}", "type": "message", "usage": used}
+        body: dict[str, Any] = {**kept_id, **said, "stop_reason": "tool_use", "stop_sequence": None}
+    else:
+        message = {"role": "assistant", "content": [text, {"toolUse": call}]}
+        used = {"inputTokens": 6, "outputTokens": 2, "totalTokens": 8}
+        body = {"output": {"message": message}, "stopReason": "tool_use", "usage": used}
+    return kept(folder, url, json.dumps(body), "application/json", messages=[], **asked)
+
+
+@pytest.mark.parametrize(
+    ("url", "asked", "profile"),
+    [
+        (ANTHROPIC, {"model": "claude-3-opus-20240229", "tools": [LOOK]}, "claude-3-opus"),
+        (ANTHROPIC, {"model": "claude-3-opus-20240229"}, "anthropic"),
+        (ANTHROPIC, {"model": "claude-sonnet-4-5", "tools": [LOOK]}, "anthropic"),
+        (f"{BEDROCK}/amazon.nova-lite-v1%3A0/converse", {}, "nova"),
+        (f"{BEDROCK}/amazon.nova-lite-v1%3A0/invoke", {}, "nova-invoke"),
+        (f"{BEDROCK}/qwen.qwen3-32b-v1%3A0/converse", {}, "qwen"),
+    ],
+)
+def test_models_without_thinking_may_reason_in_the_text_before_a_call(
+    tmp_path: Path, url: str, asked: dict[str, Any], profile: str
+) -> None:
+    stream = _reasoned_in_text(tmp_path, url, **asked)
+    assert stream.profile == profile
+    found = {each.rule for each in stream.findings}
+    is_accused = "stripping/visible-text/no-opening-word" in found
+    assert is_accused == (profile in {"anthropic", "qwen"})
 
 
 def test_the_counts_of_a_cache_may_stand_beside_the_input_of_an_invocation(tmp_path: Path) -> None:

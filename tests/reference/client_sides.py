@@ -23,6 +23,7 @@ from reference_impl.client.wire import Api
 
 APIS: Final[Mapping[str, Api]] = OF_DIALECT
 # Deltas -> the field that is merged.
+_OF_RULES: Final = frozenset({"flushed", "shown", "split"})
 DELTAS: Final = {
     "refusal.delta": "text",
     "text.delta": "text",
@@ -66,8 +67,8 @@ def engine_events(given: Case) -> list[Plain]:
 
 
 def reported(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields that clients report; which frame brought a text is none of them."""
-    return {name: value for name, value in data.items() if name != "flushed"}
+    """The fields that clients report; what a reader adds for rules is none of them."""
+    return {name: value for name, value in data.items() if name not in _OF_RULES}
 
 
 @cache

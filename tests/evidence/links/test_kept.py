@@ -141,6 +141,17 @@ def test_results_for_calls_of_another_answer(name: str) -> None:
     assert _broken(name, older) == {(3, "named-asked")}
 
 
+def test_one_result_may_be_the_whole_input() -> None:
+    exchanges = kept("interactions")
+    alone = [
+        _asking(each, {"input": entries[0]}) if len(entries) == 1 else each
+        for each in exchanges
+        for entries in [_body(each)["input"]]
+    ]
+    assert alone != exchanges
+    assert _broken("interactions", alone) == set()
+
+
 @pytest.mark.parametrize("name", PREVIOUS)
 def test_a_call_of_a_tool_that_nobody_offered_needs_no_result(name: str) -> None:
     """Some servers show what they carry out themselves as calls."""
