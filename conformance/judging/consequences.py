@@ -66,7 +66,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(_PART_ORDERS, (_ITEM_CLOSED,)),
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),
-    "not-split": ("before-finish", "reasoning-id-unique"),  # each ends the block
+    "not-split": ("before-finish", "*/reasoning-id-unique"),  # each ends the block
     # The wire says the same of its own end, whatever comes behind it.
     "before-finish": (
         "*/done-last",
