@@ -104,6 +104,9 @@ def test_the_edges_hold_what_readers_take_for_line_ends() -> None:
     assert bodies["F3-bom"].startswith(b"\xef\xbb\xbf")
 
 
+NAMED_TALK = "openai.responses/openai/named-talk"
+
+
 def test_quick_is_the_recording_itself() -> None:
     exchange, profile = exchange_of(NAMES[0])
     assert [w.name for w in replay_variations(exchange, profile.dialect, "quick", edited=True)] == [
@@ -119,6 +122,14 @@ def test_a_case_says_what_to_ask_and_not_what_to_expect() -> None:
         {"role": "user", "content": "Does the ferry to the island sail today?"}
     ]
     assert [tool["function"]["name"] for tool in said["options"]["tools"]] == ["get_timetable"]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_client_gets_no_result_whose_call_only_the_server_has(number: int) -> None:
+    recording = open_recording(shipped.cassettes() / f"{NAMED_TALK}.cassette.jsonl")
+    profile, _ = choose_profile(get("openai.responses"), CheckChoices(), None)
+    said = case_conversation(recording.exchanges[number], profile)
+    assert [each["content"] for each in said["messages"]] == ["What is 2 + 2?"]
 
 
 WEATHER = {"name": "weather", "description": "Tells it.", "parameters": {"type": "object"}}

@@ -35,6 +35,8 @@ _ODDS: Final = 100_000_000
 _SPELLED: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
 )
+# What makes of keys begin with, as `sk-` and `hf_`: a stand-in that began so would be found again.
+_NAME_OF_KEY: Final = re.compile(r"\A[A-Za-z]{1,3}(?=[-_.])")
 _BLANKS: Final = str.maketrans(string.digits + string.ascii_letters, "0" * 10 + "x" * 26 + "X" * 26)
 _WIDE: Final = re.compile(r"[^\x00-\x7f]")
 _ESCAPE: Final = re.compile(r"(\\u[0-9a-fA-F]{4}|\\.)")
@@ -59,7 +61,7 @@ class Placeholders:
             return text[:kept] + (front + _short_filler(end))[kept:]
         noise = hashlib.shake_256(self._key + text.encode("utf-8", "surrogatepass"))
         filled = front + shape.filled(noise.digest(2 * len(end)))
-        filled = text[:kept] + filled[kept:]
+        filled = text[:kept] + _NAME_OF_KEY.sub(_blank_match, filled[kept:])
         return filled[:-_LONG] + shape.with_check(filled[-_LONG:])
 
     def spelled(self, raw: str) -> str:
@@ -174,6 +176,10 @@ def _alphabet_of(char: str, kinds: tuple[str, str, str]) -> str:
 def _blank_character(text: str) -> str:
     blank = text.translate(_BLANKS)
     return blank if blank.isascii() else _WIDE.sub(lambda match: _filler_text(match[0]), blank)
+
+
+def _blank_match(match: re.Match[str]) -> str:
+    return _blank_character(match[0])
 
 
 def _short_filler(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from conformance.core.events import Exchange, Request
 from conformance.dialects import HISTORIES, INSTRUCTIONS, get
+from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.dialects.requests import Question, opts_in
 from conformance.profiles.profile import Profile
 from conformance.rules.patterns import regex
@@ -17,16 +18,21 @@ _OF_USER: Final = ("effort", "summary", "history", "include_thinking")
 
 
 def case_conversation(exchange: Exchange, profile: Profile) -> dict[str, Any]:
-    """`model`, `messages` and `options` of the command that asks for this exchange."""
+    """`model`, `messages` and `options` of the command that asks for this exchange.
+
+    Of a request that leaves its history to the server the client gets no message: results whose
+    calls it does not know would be ours to answer for.
+    """
     dialect = get(profile.dialect)
     request = dialect.stated(exchange.request)
     body = request.json if request else None
     body = body if isinstance(body, Mapping) else {}
     tools = dialect.request.tools(body) if dialect.request else None
-    model = body.get("model")
+    model, hello = body.get("model"), in_form_of(dialect.name, HELLO)
+    is_kept = goes_on_from_kept(dialect.name, body)
     return {
         "model": model if isinstance(model, str) and model else "m",
-        "messages": request_messages(body, in_form_of(dialect.name, HELLO)),
+        "messages": [hello] if is_kept else request_messages(body, hello),
         "options": case_options(tools, exchange.request, profile),
     }
 

@@ -362,3 +362,12 @@ def test_hostile_bodies_take_linear_time(unit: bytes) -> None:
         Redactor().body(hints + unit * (size // len(unit)))
 
     assert grows_linearly(redact_units, 1_000_000)
+
+
+@pytest.mark.parametrize("key", ["sk-proj-", "pa-", "hf_", "SG.", "AcB-"])
+def test_a_stand_in_does_not_begin_like_a_key_by_chance(key: str) -> None:
+    """Another pattern would find it, and write over its check."""
+    made = Placeholders().plain(key + "Ab3dEf9hIj2kLm5nOp8q" * 3)
+    name = key[: len(key.rstrip("-_.").partition("-")[0])]
+    assert made.startswith("".join("x" if each.islower() else "X" for each in name))
+    assert is_stand_in(made)
