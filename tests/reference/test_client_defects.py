@@ -196,13 +196,25 @@ def judged(name: str, ask: Ask, defect: Defect) -> frozenset[str]:
     json = {key: value for key, value in sent(name, ask, defect).json.items() if key != USAGE}
     asked = structs.replace(last.request, json=json)
     edited = structs.replace(
-        one.cassette, exchanges=(*before, structs.replace(last, request=asked))
+        one.cassette,
+        exchanges=(
+            *(_asked_of_model(each, json.get("model")) for each in before),
+            structs.replace(last, request=asked),
+        ),
     )
     return (
         structs.replace(one, recording=InMemory(one.recording.path, "cassette", edited))
         .judge(rules())
         .failing
     )
+
+
+def _asked_of_model(exchange: Exchange, model: object) -> Exchange:
+    """The exchange as this client asks for it: what another model thought need not go back."""
+    if exchange.request is None or "model" not in exchange.request.json:
+        return exchange
+    request = structs.replace(exchange.request, json={**exchange.request.json, "model": model})
+    return structs.replace(exchange, request=request)
 
 
 ROUNDS = (

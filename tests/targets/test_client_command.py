@@ -65,7 +65,7 @@ def test_expected_failures_of_a_client_stand_in_a_baseline(
         ("prints", 2, "the adapter wrote 'Loading checkpoint shards'"),
         ("undeclared", 2, "its introduction does not declare this event"),
         ("old", 2, "does not speak version 1"),
-        ("says-why", 4, "but nothing; the adapter says failed: TypeError: no such model"),
+        ("says-why", 4, "asked nothing; the adapter says failed: TypeError: no such model"),
     ],
 )
 def test_exit_codes(mode: str, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,11 +4,13 @@ Rule 1: a model reads its own thinking, and that of few others ("a model reads o
 models' thinking blocks", https://platform.claude.com/docs/en/build-with-claude/preserved-thinking):
 who asks another model, or another server, may leave it out.
 Rule 2: a turn that is over and comes back without its calls was condensed by its client.
+Rule 3: a client in a run is played recordings, and continues them at another address under a name
+        that its user chose: what counts there is whether the user changed the model.
 """
 
 from __future__ import annotations
 
-from conformance.core.events import Request
+from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
 from conformance.dialects.base import Dialect
 from conformance.evidence.links.finder import TurnLink
@@ -18,8 +20,7 @@ from conformance.evidence.links.requests import RepeatedTalk
 def why_left_out(link: TurnLink, talk: RepeatedTalk, dialect: Dialect) -> str:
     """The reason in words; empty where there is none."""
     answer = link.answers[0]
-    asked, now = (dialect.stated(each.request) for each in (answer.exchange, talk.exchange))
-    if asked is not None and now is not None and _goes_elsewhere(asked, now):
+    if _goes_elsewhere(answer.exchange, talk.exchange, dialect):
         return "the request goes to another model than the one that thought so"
     calls = (call for place in link.entries for call in talk.said[place].calls)
     if not link.is_current and answer.calls and not any(calls):
@@ -27,8 +28,14 @@ def why_left_out(link: TurnLink, talk: RepeatedTalk, dialect: Dialect) -> str:
     return ""
 
 
-def _goes_elsewhere(asked: Request, now: Request) -> bool:
-    """Rule 1."""
+def _goes_elsewhere(first: Exchange, second: Exchange, dialect: Dialect) -> bool:
+    """Rule 1; rule 3."""
+    chosen = [value_at(each.user_choices, "model") for each in (first, second)]
+    if all(isinstance(each, str) for each in chosen):
+        return bool(chosen[0] != chosen[1])
+    asked, now = (dialect.stated(each.request) for each in (first, second))
+    if asked is None or now is None:
+        return False
     models = [value_at(each.json, "model") for each in (asked, now)]
     hosts = {each.host for each in (asked, now)} - {""}
     are_named = all(isinstance(each, str) and each for each in models)

@@ -45,6 +45,18 @@ def test_another_model_of_a_body_needs_none() -> None:
     assert _failing("mistral", [*before, other]) == set()
 
 
+@pytest.mark.parametrize(("chosen", "found"), [("mine", {SIGNED["mistral"]}), ("other", set())])
+def test_a_client_in_a_run_is_played_answers_of_another_name(chosen: str, found: set[str]) -> None:
+    """What its user chose counts, and not the name that the recording has."""
+    *before, last = _without_seal("mistral")
+    assert last.request is not None
+    asked = _asking(last, json={**last.request.json, "model": "mine"})
+    choices = [{"model": "mine"}] * len(before) + [{"model": chosen}]
+    made = zip([*before, asked], choices, strict=True)
+    exchanges = [replace(each, user_choices=choice) for each, choice in made]
+    assert _failing("mistral", exchanges) == found
+
+
 def test_another_model_of_a_path_needs_none() -> None:
     *before, last = _without_seal("gemini")
     assert last.request is not None
