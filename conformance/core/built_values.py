@@ -110,7 +110,7 @@ def _maker(modules: tuple[_Source, ...]) -> _Maker:
 
 
 def _loaded_modules(root: Path) -> tuple[_Source, ...]:
-    """The modules of this package that are imported, but for those that lie elsewhere."""
+    """The imported modules of this package that are in its own folder."""
     loaded = (module.__file__ for name, module in sys.modules.items() if _is_own(name))
     files = sorted({Path(file) for file in loaded if file})
     return tuple(_source_of(root, file) for file in files if file.is_relative_to(root))

@@ -35,7 +35,7 @@ class TaskContent:
         self._blocks = Blocks(0, sink)
         self._run: Block | None = None
         self._of = ""  # what spoke last: a status, an artifact, or a message
-        self._told = {True: RepeatedTexts(), False: RepeatedTexts()}  # thoughts, and text
+        self._earlier = {True: RepeatedTexts(), False: RepeatedTexts()}  # thoughts, and text
         self._artifacts: set[str] = set()
         self._calls: set[str] = set()
         self.is_over = False
@@ -54,13 +54,13 @@ class TaskContent:
         is_elsewhere, self._of = of != self._of, of
         if is_elsewhere:
             self.close()
-        left = dict.fromkeys(self._told, 0)  # characters that were said before
-        for thinks, told in self._told.items():
+        left = dict.fromkeys(self._earlier, 0)  # characters that were said before
+        for thinks, earlier in self._earlier.items():
             text = "".join(each["text"] for each in parts if _speaks(each, thinks=thinks))
             if not is_appended:
-                left[thinks] = told.repeated(text, is_elsewhere=is_elsewhere)
+                left[thinks] = earlier.repeated(text, is_elsewhere=is_elsewhere)
             if not left[thinks]:
-                told.add(text)
+                earlier.add(text)
         for part in parts:
             if part["kind"] == "text":
                 thinks, text = part.get("thought") is True, part["text"]
@@ -71,7 +71,7 @@ class TaskContent:
 
     def has_thought(self, text: str) -> bool:
         """Whether a text is all that was said as a thought, of late or as a whole."""
-        return self._told[True].has(text)
+        return self._earlier[True].has(text)
 
     def close(self) -> None:
         """Ends what is open."""
@@ -95,8 +95,8 @@ class TaskContent:
         """A call, or what it gave; other data say nothing."""
         kind = mark_of(part, "type")
         if kind in ("function_call", "function_response"):
-            for told in self._told.values():
-                told.end_step()
+            for earlier in self._earlier.values():
+                earlier.end_step()
         if kind == "function_call":
             self._call(part)
 

@@ -64,8 +64,8 @@ def _sites(*kinds: str, where: Callable[[Fields], object] = lambda _thing: True)
     """Events of these kinds for which something holds."""
 
     def sites(stream: Stream) -> list[int]:
-        told = [(place, *held(piece.payload)) for place, piece in stream.events()]
-        return [place for place, kind, thing, _ in told if kind in kinds and where(thing)]
+        held_events = [(place, *held(piece.payload)) for place, piece in stream.events()]
+        return [place for place, kind, thing, _ in held_events if kind in kinds and where(thing)]
 
     return sites
 

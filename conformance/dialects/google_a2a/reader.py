@@ -113,7 +113,7 @@ class TaskReader(TypedReader[TaskContent]):
     def _say_parts(
         self, parts: Any, of: str, state: str, version: str, *, is_appended: bool
     ) -> None:
-        told = []
+        found = []
         for part in elements(parts):
             kind = part_kind(mapping(part), version)
             mark = mark_of(mapping(part), "thought")
@@ -121,10 +121,10 @@ class TaskReader(TypedReader[TaskContent]):
             if kind == "text" and mark is not True and of != "status":
                 data["leaks"] = self._content.has_thought(data["text"])
             self._sink.wire(PART, data)
-            told.append(data)
+            found.append(data)
         if state != "failed":
             phase = "commentary" if of == "status" and state in UNDER_WAY else ""
-            self._content.say(told, of, is_appended=is_appended, phase=phase)
+            self._content.say(found, of, is_appended=is_appended, phase=phase)
 
     def _see_end(self, kind: str, thing: Fields, state: str) -> None:
         """Rule 4."""

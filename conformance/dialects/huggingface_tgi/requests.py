@@ -1,14 +1,11 @@
-"""Requests of Text Generation Inference: one prompt, and parameters.
-
-What was said before would be part of the prompt, in the words of a model's template.
-"""
+"""Requests of Text Generation Inference: one prompt, and parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.dialects.requests import PLAIN, Question, RequestForm, RequestStyle
+from conformance.dialects.prompt_requests import prompt_form
+from conformance.dialects.requests import Question, RequestForm
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
@@ -18,21 +15,7 @@ def _ask_body(question: Question) -> dict[str, Any]:
     }
 
 
-def _without_model(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A server has one model, and no request names it."""
-    return {key: value for key, value in body.items() if key != "model"}
-
-
-REQUEST: Final = RequestForm(
-    history="inputs",
-    limits=("parameters.max_new_tokens",),
-    ask=_ask_body,
-    next_turns=lambda _after: [],
-    carries_on=False,
-    styles=(
-        # Without sampling the likeliest token is taken; a temperature of 0 is refused.
-        RequestStyle({"parameters": {"do_sample": False}}, respelled=_without_model),
-        PLAIN,
-    ),
-    is_answer=lambda _entry: False,
+# A temperature of 0 is refused ("`temperature` must be strictly positive").
+REQUEST: Final[RequestForm] = prompt_form(
+    "inputs", "parameters.max_new_tokens", _ask_body, {"parameters": {"do_sample": False}}
 )
