@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, get_args
 
+from msgspec.structs import replace
+
 from conformance.core.events import Ending, Event, Layer
 from conformance.rules import judge as limits
 from conformance.rules.applies import Evidence
@@ -226,7 +228,8 @@ class _RuleAlone:
         fields = dict(zip(rule.slice, slice_.key, strict=False))
         after = str(breach.after or "")
         what = (breach.expected, breach.got, after, breach.message)
-        found = Violation(number, fields, *what, self.judge.answer)
+        about = replace(breach.about, behind=breach.after)
+        found = Violation(number, fields, *what, self.judge.answer, about)
         self.violations.append(found)
         self.judge.fresh.append((rule, found))
 

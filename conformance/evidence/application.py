@@ -28,6 +28,7 @@ from conformance.judging.hop_rules import TRY_REPLACED
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, ReferencedEvent
 from conformance.judging.transcript import read_transcript
+from conformance.rules.about import About
 from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -190,7 +191,8 @@ def _finding(rule: Rule, hops: ApplicationHops, found: HopDifference) -> Finding
     exchange = hops.shown.exchange
     where = f"{exchange.scenario}/{exchange.role}/{exchange.number}/wire"
     memory = _memory_of(hops.shown, found.sent.number)
-    violation = Violation(found.sent.number, {}, (), "", "", found.message)
+    about = About(change=found.change)
+    violation = Violation(found.sent.number, {}, (), "", "", found.message, about=about)
     return make_finding(rule, violation, memory, where, _provider_event(hops, found.said))
 
 

@@ -40,6 +40,7 @@ from conformance.evidence.side_content import EventPlace, SideContent, SidePart
 from conformance.evidence.thinking_due import thinking_due
 from conformance.judging import hop_rules as rules
 from conformance.judging.explained_difference import without_markers
+from conformance.rules.about import Change
 from conformance.rules.forms.texts import difference
 from conformance.rules.model import Rule
 
@@ -68,6 +69,7 @@ def _compared_texts(
         f"expected {had}, got {has} at character {at}",
         hops.said.place_of(said, at),
         hops.sent.place_of(sent, at),
+        Change.of(wanted, got, at),
     )
 
 

@@ -28,6 +28,7 @@ from conformance.evidence.hop_sides import (
 )
 from conformance.evidence.side_content import OpaqueValue, read_content
 from conformance.judging import hop_rules as rules
+from conformance.rules.about import Change
 
 NOT_ASKED_AGAIN: Final = (
     "the application keeps its history itself, and no later request shows whether this is kept"
@@ -64,7 +65,7 @@ def opaque_kept(hops: ApplicationHops) -> Compared:
         return lost is not None
     # The kind is a value: who has no place for such data loses all kinds of it.
     message = f"expected the provider's {lost[0].kind!r} data, got it nowhere"
-    return HopDifference(message, lost[0].place, hops.sent.last)
+    return HopDifference(message, lost[0].place, hops.sent.last, Change.LOST)
 
 
 def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
@@ -130,7 +131,7 @@ def opaque_returned(hops: ApplicationHops) -> Compared:
             found = True
             if value.data and value.data not in text:
                 message = f"expected the {value.kind!r} data in the next request, got it nowhere"
-                return HopDifference(message, value.place, hops.sent.last)
+                return HopDifference(message, value.place, hops.sent.last, Change.LOST)
     why = f"{rules.OPAQUE.id} reports what is kept nowhere"
     return found or (is_reported and why)
 

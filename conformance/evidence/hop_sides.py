@@ -11,6 +11,7 @@ from conformance.core.events import Exchange, Request
 from conformance.dialects.base import Dialect, Reading
 from conformance.evidence.side_content import EventPlace, PartKind, SideContent, SidePart
 from conformance.judging.transcript import WHOLE_ENDS, Transcript
+from conformance.rules.about import Change
 
 _STOPPED: Final = frozenset({"abort", "cancelled"})
 UNHEARD: Final = frozenset({"client-closed", "open"})
@@ -102,6 +103,7 @@ class HopDifference(Struct, frozen=True):
     message: str
     said: EventPlace
     sent: EventPlace
+    change: Change = Change.NONE
 
 
 Compared = HopDifference | bool | str
@@ -118,8 +120,8 @@ def beside(
     hops: ApplicationHops, message: str, said: Sequence[Any], sent: Sequence[Any]
 ) -> HopDifference:
     """The difference at the first of either, or at the end of that side."""
-    places = (
+    first, second = (
         (side[0].first if isinstance(side[0], SidePart) else side[0][1]) if side else last
         for side, last in ((said, hops.said.last), (sent, hops.sent.last))
     )
-    return HopDifference(message, *places)
+    return HopDifference(message, first, second)

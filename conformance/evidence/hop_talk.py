@@ -26,7 +26,7 @@ from conformance.dialects.turns import HistoryCall, history_call
 from conformance.evidence.hop_calls import alters, value_of
 from conformance.evidence.hop_sides import TELLING, ApplicationHops, Compared, HopDifference
 from conformance.evidence.links.requests import RepeatedTalk
-from conformance.judging.hop_rules import LOST_TURN
+from conformance.rules.about import Change
 
 _SHOWN: Final = 60
 
@@ -37,11 +37,13 @@ def talk_kept(hops: ApplicationHops) -> Compared:
     turn, later = list(_talks(hops, in_turn=True)), list(_talks(hops, in_turn=False))
     if any(goes_on_from_kept(talk.exchange.dialect or "", talk.body) for talk in (*turn, *later)):
         return "the provider keeps the history"
-    found = [_altered_call(hops, [*turn, *later])]
+    found, lost = [_altered_call(hops, [*turn, *later])], None
     if hops.is_played:
-        found += [_lost_call(hops), _altered_text(hops, later), _doubled_text(hops, later)]
+        lost = _lost_text(hops, later)
+        found += [_lost_call(hops), lost, _mixed_text(hops, later), _doubled_text(hops, later)]
     if message := next(filter(None, found), ""):
-        return HopDifference(message, hops.said.last, hops.sent.last)
+        change = Change.LOST if message == lost else Change.NONE
+        return HopDifference(message, hops.said.last, hops.sent.last, change)
     return any(each is not None for each in found)
 
 
@@ -113,22 +115,29 @@ def _own_text(talk: RepeatedTalk) -> str:
     return "".join(one_spelling(each.text) for each in talk.said if each.by == "model")
 
 
-def _altered_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
-    """Rules 1 and 3, as `_altered_call`; None where no text is long enough to be known again."""
+def _lost_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
+    """Rule 1, as `_altered_call`; None where no text is long enough to be known again."""
+    said = "".join(hops.behind[-1].transcript.text)
+    text = one_spelling(said)
+    if not later or len(text) < TELLING:
+        return None
+    if any(text in _everything(talk) for talk in later):
+        return ""
+    shown = beginning(said, _SHOWN, "...")
+    return f"expected the answer before in the next turn's request, got no {shown!r}"
+
+
+def _mixed_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
+    """Rule 3, as `_altered_call`; None where no thinking is long enough to be known again."""
     last = hops.behind[-1].transcript
-    said = "".join(last.text)
-    text, thought = one_spelling(said), one_spelling("".join(last.thinking))
-    has_text = bool(later) and len(text) >= TELLING
-    if has_text and not any(text in _everything(talk) for talk in later):
-        shown = beginning(said, _SHOWN, "...")
-        return f"{LOST_TURN}, got no {shown!r}"
+    text, thought = (one_spelling("".join(each)) for each in (last.text, last.thinking))
     is_inline = any(each.reading.markers for each in hops.behind)
     if len(thought) < TELLING or is_inline or thought in text:
-        return "" if has_text else None
+        return None
     own = [one_spelling(each.text) for talk in later for each in talk.said if each.by == "model"]
     if any(thought in each for each in own):
         return "expected the text of the answer alone in the next request, got its thinking in it"
-    return "" if has_text or own else None
+    return "" if own else None
 
 
 def _everything(talk: RepeatedTalk) -> str:

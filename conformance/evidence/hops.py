@@ -39,6 +39,7 @@ from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_en
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import reading
 from conformance.profiles.variants import variant_for
+from conformance.rules.about import About
 from conformance.rules.forms.differences import first_difference
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
@@ -322,7 +323,7 @@ def _judge_pair(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any,
     if wanted == got:
         ledger.add(rule.id, Verdict.PASS, by=_NAME)
         return
-    where, expected, came = first_difference(wanted, got)
+    where, expected, came, change = first_difference(wanted, got)
     message = f"expected {expected}, got {came} at {where}"
-    found = finding_at_end(rule, answer, message)
+    found = finding_at_end(rule, answer, message, about=About(change=change))
     ledger.add(rule.id, Verdict.FAIL, findings=(found,), by=_NAME)

@@ -187,7 +187,7 @@ def _history(asked: ComparableRequest, passed: ComparableRequest) -> Found:
             expected = counted(one.results, "tool result")
             return Lost(f"{expected} in turn {number} of the user", str(other.results))
         if not one.says_as(other):
-            _, expected, came = first_difference(one.text, other.text)
+            _, expected, came, _ = first_difference(one.text, other.text)
             return Lost(f"{expected} in turn {number} of the user", came)
     return bool(wanted)
 
@@ -203,7 +203,7 @@ def _answers(asked: ComparableRequest, passed: ComparableRequest) -> Found:
         if form is not None
     )
     if not is_within(wanted.text, got.text):
-        _, expected, came = first_difference(wanted.text, got.text)
+        _, expected, came, _ = first_difference(wanted.text, got.text)
         return Lost(f"{expected} in what the model said", came)
     for name, arguments in wanted.calls:
         if PLAIN_NAME.fullmatch(name) and (name, arguments) not in got.calls:
@@ -211,7 +211,7 @@ def _answers(asked: ComparableRequest, passed: ComparableRequest) -> Found:
             said = shortened(f"{name}({arguments})")
             return Lost(f"the call {said}", shortened(", ".join(others)) if others else NONE)
     if not is_within(wanted.results, got.results):
-        _, expected, came = first_difference(wanted.results, got.results)
+        _, expected, came, _ = first_difference(wanted.results, got.results)
         return Lost(f"{expected} in what tools gave", came)
     return wanted != RepeatedAnswers()
 

@@ -8,13 +8,14 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from conformance.judging.explained_difference import explains
-from conformance.judging.hop_rules import LOST_TURN, OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
+from conformance.judging.hop_rules import OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
 from conformance.judging.mixed_answers import withdraw_mixed
 from conformance.judging.result import Finding, StreamResult
 from conformance.judging.run_rules import ANSWER_SAID, ENDING
 from conformance.judging.transcript import WHOLE_ENDS
 from conformance.judging.view import JudgedView
+from conformance.rules.about import Change
 from conformance.rules.forms.contributions import ComparedPairs, Contribution
 from conformance.rules.verdicts import Level, Verdict
 
@@ -361,7 +362,7 @@ def _withdraw_lost_turn(ledger: Ledger) -> None:
     """Of a turn that a request lacks altogether nothing is lost besides."""
     by_rule = {found.rule: found for found in ledger.findings}
     turn, sealed = by_rule.get(TALK_KEPT.id), by_rule.get(OPAQUE.id)
-    if turn is None or sealed is None or not turn.message.startswith(LOST_TURN):
+    if turn is None or sealed is None or turn.about.change is not Change.LOST:
         return
     lost, data = _answer_place(turn), _answer_place(sealed)
     if lost is not None and data is not None and lost[:2] == data[:2]:

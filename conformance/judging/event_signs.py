@@ -19,63 +19,28 @@ from typing import Final
 from msgspec import Struct
 
 from conformance.judging.result import Finding
+from conformance.rules.about import About, BreachKind
 
 # What such a finding is known by: a kind of sign, and a type or an event.
 EventSign = tuple[str, object]
 
-_LONGEST: Final = 2000  # characters of a message that are looked at
-_OF_STREAMS: Final = (
-    *("wire/", "summary/lifecycle/"),
-    *("thinking/stream/", "thinking/answer/", "stripping/visible-text/"),
-)
-_UNREAD: Final = frozenset(
-    {
-        *("data-is-json", "line-is-json", "element-is-json", "payload-json", "utf8", "array-utf8"),
-        *("fields-known", "event-known", "message-known", "payload-known", "type-known"),
-        *("event-typed", "line-typed", "message-typed", "update-typed", "rpc-typed"),
-        *("payload-is-object", "content-is-object", "headers-readable", "checksums"),
-    }
-)
-_EVENT_LINES: Final = "event-lines"  # where the payload has no type either
-_WRONG_DELTAS: Final = frozenset(
-    {
-        *("increments", "text-increments", "said-once", "text-said-once"),
-        *("characters-whole", "decoded-once", "no-program-values", "unmarked", "no-call-markup"),
-        *("no-markers", "no-call-markers", "no-thinking-body", "no-short-thinking"),
-    }
-)
-_OF_WHOLES: Final = frozenset({"snapshot-adds-nothing", "snapshot-has-calls", "input-agrees"})
-_UNTYPED: Final = '.type ""'
-_BEFORE: Final = " came without an earlier "
-_BEHIND: Final = " came after "
-_LATER: Final = " (after "
-_NEVER: Final = " may not occur"
-_UNKNOWN: Final = ".unknown"  # how readers call an event of a type that they do not know
-_NO_JSON: Final = "expected JSON"
-_EXPECTED: Final = "expected "
-_END: Final = "end of "
-_OF_NUMBERS: Final = frozenset({"sequence-from-zero", "sequence-rises", "index-counts"})
-_HOLE: Final = re.compile(r"^(\S+) of (\S+): expected (\d+), got (\d+)")
-_PARTLY_READ: Final = re.compile(r"^(\S+) of (\S+): expected .+, (?:found|got) ")
+_ASKED: Final = "effort/"  # rules of what a request asks, whatever the stream is like
 _TYPE: Final = re.compile(r"(?:^|\.)(?:type|event_type|event|kind|sessionUpdate|method)$")
-_DIFFERS: Final = (
-    re.compile(r"^\S+ of (\S+) differs from (?:the )?(?:\d+|last) (\S+)"),
-    re.compile(r"^\S+ of (\S+): expected nothing, as no (\S+) was streamed"),
-    re.compile(r"^(\S+) has no \S+ for what (\S+)"),
-    re.compile(r"^\S+ of (\S+) lacks what was (streamed)"),
-)
-_NONE_CAME: Final = _DIFFERS[1]
-_FLAG: Final = re.compile(r" \w+ (?:true|false)\b.* may not occur$")
-_STREAMED: Final = re.compile(r"\b(?:streamed|stated)\b")
-_EVENT: Final = re.compile(r"^(\S+).* \(event (\d+)\)$")
 _STEM: Final = re.compile(
     r"(.+?)[-_./]?(?:[sS]tart|START|[sS]top|[eE]nd|END|[dD]elta|CONTENT|ARGS|added|done|available)$"
 )
 _DELTA: Final = re.compile("(?:[dD]elta|CONTENT|ARGS)$")
+_UNKNOWN: Final = ".unknown"  # how readers call an event of a type that they do not know
+_FRAME: Final = (".frame", ".ignored", ".comment")  # and what is no event yet
+_FLAGS: Final = frozenset({"True", "False"})
 _PIECES: Final = 3  # lines that one event falls apart into
 _ANY_TEXT: Final[EventSign] = ("text", "")
 _MOVED_TEXT: Final[EventSign] = ("moved", "")
 _ANY_FRAME: Final[EventSign] = ("unread", "")
+_ORDERS: Final = frozenset({BreachKind.ORDER, BreachKind.LATE})
+_FIELDS: Final = frozenset({BreachKind.FIELD, BreachKind.UNREAD_FIELD, BreachKind.NUMBER})
+_DELTAS: Final = frozenset({BreachKind.MARKED, BreachKind.REPEATED})
+_OF_ANY_ANSWER: Final = frozenset({"lost", "part"})
 
 
 class EventSigns(Struct, frozen=True):
@@ -86,24 +51,21 @@ class EventSigns(Struct, frozen=True):
 
 
 _NO_SIGNS: Final = EventSigns()
-_OF_ANY_ANSWER: Final = frozenset({"lost", "part"})
 
 
 def event_signs(finding: Finding) -> EventSigns:
     """What shows of which event a finding is."""
-    if not finding.rule.startswith(_OF_STREAMS) or not finding.event:
+    about, kind = finding.about, finding.about.kind
+    if kind is BreachKind.OTHER or not finding.event or finding.rule.startswith(_ASKED):
         return _NO_SIGNS
-    message = finding.message[:_LONGEST]
-    lost = [*_lost(finding, message), *_differing(finding, message), *_flagged(message)]
-    moved = [*_misplaced(finding, message)]
-    both = (*lost, *moved)
-    behind = [*_behind(finding, message)]
-    hangs_on = [*both, *behind, *_beside(finding, message)]
-    if both:
+    both = (*_lost(about), *_differing(about), *_misplaced(about))
+    behind = tuple(_behind(about))
+    hangs_on = [*both, *behind, *_beside(finding)]
+    if both or kind is BreachKind.NUMBER:
         hangs_on.append(_ANY_FRAME)
-    if hole := _HOLE.match(message):
-        hangs_on += [_ANY_FRAME, ("field", hole[1])]
-    return EventSigns((*both, *behind, *_faulty(finding, message)), tuple(hangs_on))
+    if kind is BreachKind.NUMBER:
+        hangs_on += [("field", path) for path, _ in about.fields]
+    return EventSigns((*both, *behind, *_faulty(finding)), tuple(hangs_on))
 
 
 def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
@@ -117,107 +79,82 @@ def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
     return all(other.slice.get(key, value) == value for key, value in one.slice.items())
 
 
-def _lost(finding: Finding, message: str) -> Iterator[EventSign]:
+def _lost(about: About) -> Iterator[EventSign]:
     """The types of events of which one did not come."""
-    for each in _missing_types(finding, message):
+    for each in about.lacks:
         yield from (("lost", each), ("type", each), ("differs", each), *_part(each))
 
 
-def _missing_types(finding: Finding, message: str) -> Iterator[str]:
-    if none := _NONE_CAME.match(message):
-        yield none[2]
-    elif _BEFORE in message or message.startswith(_EXPECTED):
-        expected = " | ".join(finding.expected).split(" | ")
-        yield from (each.partition(" ")[0] for each in expected if not each.startswith(_END))
-    elif _name(finding) not in _OF_NUMBERS and (hole := _HOLE.match(message)):
-        yield from (hole[2],) * (int(hole[4]) > int(hole[3]))
-
-
-def _misplaced(finding: Finding, message: str) -> Iterator[EventSign]:
+def _misplaced(about: About) -> Iterator[EventSign]:
     """The event that came where it may not."""
-    is_order = message.startswith(_EXPECTED) or _BEHIND in message or _BEFORE in message
-    if is_order and not finding.got.startswith(_END):
-        yield from (("type", finding.got), ("lost", finding.got), ("differs", finding.got))
-        yield from _part(finding.got)
-        if _DELTA.search(finding.got):
-            yield _MOVED_TEXT
+    if about.kind in _ORDERS and about.type:
+        yield from (("type", about.type), ("lost", about.type), ("differs", about.type))
+        yield from _part(about.type, _MOVED_TEXT)
 
 
-def _part(kind: str) -> Iterator[EventSign]:
+def _part(kind: str, *of_delta: EventSign) -> Iterator[EventSign]:
     """The part of an answer that events of a type open, fill and close."""
     if (stem := _STEM.match(kind)) and stem[1]:
         yield "part", stem[1]
+    if _DELTA.search(kind):
+        yield from of_delta
 
 
-def _differing(finding: Finding, message: str) -> Iterator[EventSign]:
-    """Texts that differ, by the events that hold them."""
-    found = next((found for each in _DIFFERS if (found := each.match(message))), None)
-    if found:
-        yield from (("differs", found[1]), ("differs", found[2]))
-    if found or message.startswith(_NO_JSON) or _name(finding) in _WRONG_DELTAS | _OF_WHOLES:
+def _differing(about: About) -> Iterator[EventSign]:
+    """Texts that differ, by the events that hold them; and what a reader says of one event."""
+    if about.kind is BreachKind.TEXTS:
+        yield from (("differs", each) for each in (about.type, *about.beside) if each)
+    elif about.kind is BreachKind.EVENT and not _FLAGS.isdisjoint(dict(about.fields).values()):
+        yield from (("differs", about.type), *_part(about.type))
+    if about.kind is BreachKind.TEXTS or about.kind in _DELTAS:
         yield from (_ANY_TEXT, _MOVED_TEXT)
 
 
-def _flagged(message: str) -> Iterator[EventSign]:
-    """What a reader says of an event that does not fit those before it."""
-    if not _FLAG.search(message):
-        return
-    kind = message.partition(" ")[0]
-    yield from (("differs", kind), *_part(kind))
-    if _STREAMED.search(message):
-        yield from (_ANY_TEXT, _MOVED_TEXT)
-
-
-def _behind(finding: Finding, message: str) -> Iterator[EventSign]:
+def _behind(about: About) -> Iterator[EventSign]:
     """The event behind which it came, of which it may be."""
-    if not (place := _EVENT.match(finding.after)):
+    kind, event = about.behind or ("", 0)
+    if not kind:
         return
-    event = int(place[2])
-    if _BEHIND in message or _LATER in message:
-        yield from (("at", event), ("behind", event))
-    if _LATER in message:
-        yield "type", place[1]
-        if read := _PARTLY_READ.match(message):
-            yield from (("differs", read[2]), *_part(read[2]))
-            yield from (_MOVED_TEXT,) * bool(_DELTA.search(read[2]))
-    if _BEHIND in message:
-        yield from (("type", place[1]), ("lost", place[1]))
-    if message.startswith(_EXPECTED):
+    if about.kind is BreachKind.ORDER:
         yield "opened", event
+    elif about.kind is BreachKind.LATE:
+        yield from (("at", event), ("behind", event), ("type", kind), ("lost", kind))
+    elif about.kind in _FIELDS:
+        yield from (("at", event), ("behind", event), ("type", kind), ("differs", about.type))
+        yield from _part(about.type, _MOVED_TEXT)
 
 
-def _faulty(finding: Finding, message: str) -> Iterator[EventSign]:
+def _faulty(finding: Finding) -> Iterator[EventSign]:
     """What is wrong with the event that a finding stands at."""
-    yield from (("at", finding.event), ("behind", finding.event))
-    if _BEHIND in message:
-        yield "opened", finding.event
-    read = _PARTLY_READ.match(message)
-    if read or message.endswith(_NEVER):
-        kind = read[2] if read else message.partition(" ")[0]
-        yield from (("type", kind), ("differs", kind), ("opened", finding.event))
-        yield from _part(kind)
-        if _DELTA.search(kind):
-            yield from (_ANY_TEXT, _MOVED_TEXT)
-    if read:
-        yield "field", read[1]
-    if _is_unread(finding, message) or (read and _TYPE.search(read[1])):
-        yield from (_ANY_FRAME, ("frame", finding.event))
-    elif _name(finding) in _OF_NUMBERS:
-        yield _ANY_FRAME
+    about, event = finding.about, finding.event
+    yield from (("at", event), ("behind", event))
+    if about.kind in _FIELDS or about.kind is BreachKind.EVENT:
+        yield from (("type", about.type), ("differs", about.type), ("opened", event))
+        yield from _part(about.type, _ANY_TEXT, _MOVED_TEXT)
+    if about.kind is BreachKind.LATE:
+        yield "opened", event
+    if about.kind in _FIELDS:
+        yield from (("field", path) for path, _ in about.fields)
+    if _is_unread(about):
+        yield from (_ANY_FRAME, ("frame", event))
+    elif about.kind is BreachKind.NUMBER and len(about.beside) != 1:
+        yield _ANY_FRAME  # it is not said of which type the lost one is
 
 
-def _beside(finding: Finding, message: str) -> Iterator[EventSign]:
+def _beside(finding: Finding) -> Iterator[EventSign]:
     """Frames near it, where an event may have fallen apart."""
-    if _name(finding) in _WRONG_DELTAS | {_EVENT_LINES} or _is_unread(finding, message):
+    about = finding.about
+    is_frame = about.kind is BreachKind.EVENT and about.type.endswith(_FRAME)
+    if about.kind in _DELTAS or is_frame or _is_unread(about):
         yield from (("frame", finding.event + n) for n in range(-_PIECES, _PIECES + 1))
 
 
-def _is_unread(finding: Finding, message: str) -> bool:
+def _is_unread(about: About) -> bool:
     """Whether nobody could tell what a frame is."""
-    name = _name(finding)
-    is_untyped = name == _EVENT_LINES and _UNTYPED in message
-    return name in _UNREAD or is_untyped or finding.got.endswith(_UNKNOWN)
-
-
-def _name(finding: Finding) -> str:
-    return finding.rule.rpartition("/")[2]
+    is_field, is_event = about.kind in _FIELDS, about.kind is BreachKind.EVENT
+    kinds = (about.type, *about.beside) if is_event else (about.type,)
+    return any(each.endswith(_UNKNOWN) for each in kinds) or any(
+        (is_event and (path == "reason" or (path, value) == ("json", None)))
+        or (_TYPE.search(path) and (is_field or value == ""))
+        for path, value in about.fields
+    )

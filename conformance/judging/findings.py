@@ -215,6 +215,7 @@ def make_finding(
         id=finding_id(rule, where, violation.slice, violation),
         upstream=upstream,
         answers=(violation.answer,),
+        about=violation.about.cleaned(lambda text: without_pieces(text, pieces)),
     )
 
 

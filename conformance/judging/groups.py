@@ -5,7 +5,7 @@ values only, and their slices have the same fields. What a baseline expects is a
 Rule 2: a group follows another one if in every stream that has it its first finding follows from a
 finding of the other, directly or over others (`lineage`). What follows is kept below its cause.
 What is altered of earlier turns follows what is altered beside calls in the same way
-(`alterations`), in other streams, too, and so does sealed data that an application lost.
+(`About.change`), in other streams, too, and so does sealed data that an application lost.
 Rule 3: the circumstances of a group are reported where it came under one of them only, and chance
 would do that once in twenty times at most (`circumstances`).
 """
@@ -19,7 +19,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from conformance.judging.alterations import alteration
 from conformance.judging.circumstances import lone_circumstances
 from conformance.judging.consequences import follows
 from conformance.judging.group_id import group_id, message_without_values
@@ -143,7 +142,7 @@ class _Gathering:
                 for other, cause in of_turns.items()
                 if follows(found.rule, cause.rule)
                 and level_rank(cause) <= level_rank(found)
-                and alteration(cause) == alteration(found)
+                and cause.about.change is found.about.change
             ]
             for name, found in of_turns.items()
         }

@@ -89,8 +89,6 @@ RETURNED: Final = _hop_rule(
     "12 of 12",
     "Typical of an application whose history has no place for them.",
 )
-LOST_TURN: Final = "expected the answer before in the next turn's request"
-"""How a message begins that says so."""
 TALK_KEPT: Final = _hop_rule(
     "talk-kept",
     "The next request to the model holds the answer before and its calls unchanged,"

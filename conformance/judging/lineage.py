@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Final
 
 from conformance.judging.consequences import is_made_up
@@ -27,28 +26,19 @@ from conformance.judging.event_signs import EventSign, are_of_one_event, event_s
 from conformance.judging.hop_rules import THINKING as HOP_THINKING
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import THINKING
+from conformance.rules.about import BreachKind, Change
 from conformance.rules.verdicts import Level, Verdict
 
+_VALUES: Final = frozenset({BreachKind.FIELD, BreachKind.NUMBER})  # of a field with a wrong one
 _LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
 # Every semantic event has a choice, every comparison an exchange: such a slice is not a part.
 _WHOLE: Final = frozenset({"choice", "exchange"})
-_WORD: Final = re.compile(r"-?[\w.]*\w")
-_MISSING: Final = re.compile(r"^(?:[\w.]+\.)?(\w+) of \S+: expected a value, got nothing$")
-_NOTHING: Final = "nothing"  # what a missing field has: no value that others could share
-_JUDGED: Final = re.compile(r"^([\w.]+) of ")  # the field that a message speaks of
-_UNREAD: Final = re.compile(r"^[\w.]+ of \S+: expected .+, found ")
-_JOINED: Final = re.compile(r"\b(?:joined|streamed)\b|^expected JSON\b")
 _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
-# A marker that closes thinking at the very beginning of the text: no thinking is in it.
-_NOTHING_BEFORE: Final = re.compile(r"^'(?:</|\[/)[^']*' in text \(…'(?:</|\[/)")
 _NONE: Final = "none"  # what a step got that was to think
-_NONE_OF_IT: Final = ", got '' at character 0"
-_LOST_WORDS: Final = re.compile(", got (?:'' at |nothing)")
 _HISTORY: Final = "history/"
 _ASKED: Final = "scenario/asked-"
 _OF_HOPS: Final = "scenario/hop-"
-_LONGEST: Final = 2000  # characters of a message that are looked at
 _MOST_GIVERS: Final = 8  # findings with one sign of an event that later ones are compared with
 
 # What a later finding is known by: an event, a value of a field, a missing field.
@@ -105,32 +95,30 @@ def _event_causes(ordered: Sequence[Finding]) -> list[list[int]]:
 
 
 def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
-    pairs = {pair for finding in ordered for pair in _slice_pairs(finding)}
-    fields = {name for name, _ in pairs}.union(*(_JUDGED.findall(f.message) for f in ordered))
-    values = {value for _, value in pairs}.union(finding.got for finding in ordered) - {_NOTHING}
     first: dict[Sign, int] = {}
     for place, finding in enumerate(ordered):
         if finding.verdict is Verdict.ERROR:
             yield []
             continue
-        words = _words(finding)
-        lost = _MISSING.findall(finding.message[:_LONGEST])
+        about, fields = finding.about, finding.about.fields
+        lost = [path.rpartition(".")[2] for path, value in fields if value is None]
+        lost = lost if about.kind is BreachKind.FIELD else []
         missing: list[Sign] = [("missing", name) for name in lost]
-        lacking: list[Sign] = [("missing", name) for name in (*finding.slice, *words, *lost)]
-        named: list[Sign] = list(
-            product(filter(fields.__contains__, words), filter(values.__contains__, words))
-        )
+        names = (*finding.slice, *(path for path, _ in fields), *lost)
+        lacking: list[Sign] = [("missing", name) for name in names]
+        named: list[Sign] = [pair for pair in fields if pair[1] is not None]
         own = _slice_pairs(finding)
         event: Sign = ("event", finding.event, _matter(finding))
-        joined = [_LOST] if _JOINED.search(finding.message[:_LONGEST]) else []
+        joined = [_LOST] if about.kind is BreachKind.TEXTS else []
         stray: list[Sign] = [_STRAY] if _lacks_thinking(finding) else []
         signs = (*lacking, *own, *named, *stray, event, *joined)
         hangs_on = dict.fromkeys(first[sign] for sign in signs if sign in first)
         rank = level_rank(finding)
         yield [at for at in hangs_on if level_rank(ordered[at]) <= rank]
-        lost_text = [_LOST] if _UNREAD.match(finding.message[:_LONGEST]) else []
+        lost_text = [_LOST] if about.kind is BreachKind.UNREAD_FIELD else []
         shown: list[Sign] = [_STRAY] if _is_stray_marker(finding) else []
-        for sign in (*missing, *named, *shown, event, *lost_text):
+        given = named if about.kind in _VALUES else []
+        for sign in (*missing, *given, *shown, event, *lost_text):
             first.setdefault(sign, place)
 
 
@@ -140,34 +128,26 @@ def _matter(finding: Finding) -> str:
         return finding.rule
     if finding.rule.startswith(_HISTORY) and not finding.event:
         return _HISTORY
-    is_lost = _LOST_WORDS.search(finding.message[:_LONGEST])
+    is_lost = finding.about.change is Change.LOST
     return _OF_HOPS if finding.rule.startswith(_OF_HOPS) and not is_lost else ""
 
 
 def _is_stray_marker(finding: Finding) -> bool:
     """Whether the text has a marker of thinking with something on its inner side."""
-    if _NOTHING_BEFORE.search(finding.message[:_LONGEST]):
-        return False
-    return finding.expected == ("text without it",) and bool(_MARKER.search(finding.got))
+    about = finding.about
+    is_marker = about.kind is BreachKind.MARKED and not about.opens
+    return is_marker and bool(_MARKER.search(finding.got))
 
 
 def _lacks_thinking(finding: Finding) -> bool:
     """Whether the stream lacks thinking that was expected, or that the model had sent."""
     if finding.rule == HOP_THINKING.id:
-        return _NONE_OF_IT in finding.message[:_LONGEST]
+        return finding.about.change is Change.LOST
     if finding.rule == THINKING.id:
         return finding.got == _NONE
-    expects = any(each.startswith("thinking.") for each in finding.expected)
-    return expects and finding.got.startswith("end of ")
+    about = finding.about
+    return not about.type and any(each.startswith("thinking.") for each in about.lacks)
 
 
 def _slice_pairs(finding: Finding) -> list[tuple[str, str]]:
     return [(k, str(v)) for k, v in sorted(finding.slice.items()) if k not in _WHOLE]
-
-
-def _words(finding: Finding) -> list[str]:
-    """The words of a message, without those of the previous event and of the expected value."""
-    others = _WORD.findall(" ".join((finding.after, *finding.expected))[:_LONGEST])
-    left_out = {*others} - {finding.got}
-    said = _WORD.findall(finding.message[:_LONGEST])
-    return [word for word in dict.fromkeys(said) if word not in left_out]

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.judging.soak_figures import SoakFigures
+from conformance.rules.about import NOTHING, About
 from conformance.rules.verdicts import GAPS, Level, Verdict, combine
 
 CLAIMS: Final = "claims"
@@ -71,7 +72,8 @@ class Finding(Struct, frozen=True):
     `upstream` is the provider's event where both hops of an application are compared, or that of
     the answer which a request brings back.
     `reproduce` is the command that shows it again, of a client under test; else empty. `fix` is
-    what the rule says to do about it.
+    what the rule says to do about it. `about` is for putting findings together:
+    reports leave it out.
     """
 
     rule: str
@@ -96,6 +98,7 @@ class Finding(Struct, frozen=True):
     in_answers: int = 1
     unit: str = ""
     fix: str = ""
+    about: About = NOTHING
 
 
 class VerdictChange(Struct, frozen=True):

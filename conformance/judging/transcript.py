@@ -17,6 +17,7 @@ from conformance.dialects.base import Dialect, Reading
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.findings import RecentFrames, make_finding, wire_kind, with_request
 from conformance.judging.result import Finding
+from conformance.rules.about import NOTHING, About
 from conformance.rules.forms.base import Violation
 from conformance.rules.model import Rule
 
@@ -212,6 +213,7 @@ def finding_at_end(
     *,
     expected: tuple[str, ...] = (),
     got: str = "",
+    about: About = NOTHING,
 ) -> Finding:
     """A finding at the end of an answer; its id knows `expected` and `got`, not the message.
 
@@ -219,7 +221,8 @@ def finding_at_end(
     Its context begins with the request.
     """
     at = (transcript.broke_at if got in _BROKEN else 0) or transcript.last
-    found = _finding(rule, transcript, Violation(at, {}, expected, got, "", message))
+    violation = Violation(at, {}, expected, got, "", message, about=about)
+    found = _finding(rule, transcript, violation)
     return with_request(found, transcript.exchange.request)
 
 

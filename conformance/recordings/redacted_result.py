@@ -62,6 +62,7 @@ def redact_finding(finding: Finding, clean: Clean) -> Finding:
         context=tuple(
             replace(each, type=clean(each.type), text=clean(each.text)) for each in finding.context
         ),
+        about=finding.about.cleaned(clean),
         upstream=finding.upstream
         and replace(
             finding.upstream,

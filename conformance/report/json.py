@@ -124,7 +124,9 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
     context = [asdict(line) for line in finding.context]
     upstream = asdict(finding.upstream) if finding.upstream else None
     parts = {"slice": plain, "context": context, "upstream": upstream, "group": group_id(finding)}
-    return asdict(finding) | parts
+    fields = asdict(finding)
+    del fields["about"]  # the groups say what comes of it
+    return fields | parts
 
 
 def json_scalar(value: Any) -> str | int | float | bool | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from conformance.core.events import Event
 from conformance.rules.compiled import CompiledRule, Outcome, Outcomes
 from conformance.rules.forms.base import Breach, Key, Violation
@@ -47,6 +49,7 @@ class FoundByRules:
             str(breach.after or ""),
             breach.message,
             self._answer,
+            replace(breach.about, behind=breach.after),
         )
         self._violations.setdefault(number, []).append(violation)
         self.fresh.append((rule, violation))

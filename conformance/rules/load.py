@@ -26,7 +26,7 @@ SUITE_KEYS: Final = frozenset({"suite", "title", "dialect", "events", "rules"})
 RULE_KEYS: Final = frozenset(
     {
         *("id", "level", "says", "source", "since", "applies", "slice", "scope", "subject"),
-        *("hint", "fix", "dialect", "after", "until", *EXPECTED, *FORMS),
+        *("hint", "fix", "dialect", "after", "until", "restates", *EXPECTED, *FORMS),
     }
 )
 SOURCE_KEYS: Final = frozenset({"spec", "quote", "observed", "breaks", "advice"})
@@ -101,7 +101,7 @@ def _no_twins(nodes: Node, rules: tuple[Rule, ...]) -> None:
 
 def _read_rule(node: Node, suite: str, dialects: tuple[str, ...], names: Names) -> Rule:
     entries = node.mapping(RULE_KEYS)
-    for bound in ("after", "until"):
+    for bound in ("after", "until", "restates"):
         if bound in entries and "never" not in entries:
             raise node.key(bound).error(f"{bound!r} belongs to the form never")
     reader = FormReader(names)

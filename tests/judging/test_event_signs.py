@@ -3,102 +3,97 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.judging.lineage import direct_causes
+from conformance.rules.about import About, BreachKind
 from conformance.rules.verdicts import Level
 from tests.each import each_row
 from tests.plain_results import plain_finding
 
+
+def about(kind: str, type_: str = "", **more: Any) -> About:
+    return About(BreachKind(kind), type_, **more)
+
+
 LOST = {
     "rule": "wire/x/announced",
     "event": 3,
-    "expected": ("item.added (item.type text)",),
-    "got": "item.delta",
-    "message": "item.delta came without an earlier item.added (item.type text)",
+    "about": about("order", "item.delta", lacks=("item.added",)),
 }
 LOST_IN_ORDER = {
     "rule": "wire/x/in-order",
     "event": 9,
-    "expected": ("item.added", "end of stream"),
-    "got": "item.done",
-    "message": "expected item.added or end of stream first, got item.done",
+    "about": about("order", "item.done", lacks=("item.added",)),
 }
 LATE = {
     "rule": "wire/x/last",
     "event": 20,
-    "expected": (),
-    "got": "item.added",
-    "after": "completed (event 19)",
-    "message": "item.added came after completed (event 19)",
+    "about": about("late", "item.added", behind=("completed", 19)),
 }
 UNREAD = {
     "rule": "wire/sse/data-is-json",
     "event": 5,
-    "expected": (),
-    "message": "sse.frame with json absent may not occur",
+    "about": about("event", "sse.frame", fields=(("json", None),)),
 }
 HOLE = {
     "rule": "wire/x/sequence-rises",
     "event": 6,
-    "expected": ("5",),
-    "got": "6",
-    "message": "sequence_number of item.delta: expected 5, got 6 (after item.delta (event 4))",
+    "about": about("number", "item.delta", fields=(("number", "6"),), behind=("item.delta", 4)),
 }
 DIFFERS = {
     "rule": "wire/x/agrees",
     "event": 9,
-    "expected": (),
-    "message": "text of item.done differs from the 4 item.delta joined at character 1: joined 'a'",
+    "about": about("texts", "item.done", beside=("item.delta",)),
 }
 RESTATED = {
     "rule": "wire/x/output",
     "event": 12,
-    "expected": (),
-    "message": "output of completed differs from 2 item.done at 0 (character 1): streamed 'a'",
+    "about": about("texts", "completed", beside=("item.done",)),
 }
 WRONG = {
     "rule": "wire/x/fields",
     "event": 3,
-    "expected": ("a value",),
-    "got": "nothing",
-    "message": "item.type of item.added: expected a value, got nothing",
+    "about": about("field", "item.added", fields=(("item.type", None),)),
 }
 BEHIND_WRONG = {
     "rule": "wire/x/of-its-kind",
     "event": 7,
-    "expected": (),
-    "got": "item.delta",
-    "after": "item.added (event 3)",
-    "message": "item.delta came after item.added (event 3)",
+    "about": about("late", "item.delta", behind=("item.added", 3)),
 }
 UNENDED = {
     "rule": "wire/x/closed",
     "event": 30,
-    "expected": ("item.done",),
-    "got": "end of stream",
-    "after": "item.added (event 20)",
-    "message": "expected item.done after item.added (event 20), got end of stream",
+    "about": about("order", lacks=("item.done",), behind=("item.added", 20)),
 }
 CHARACTERS = {
     "rule": "thinking/stream/characters-whole",
     "event": 4,
     "level": Level.SHOULD,
-    "expected": ("text without it",),
-    "message": "U+FFFD in text",
+    "about": about("marked"),
 }
-
 FLAGGED = {
     "rule": "wire/x/announced-before",
     "event": 8,
-    "expected": (),
-    "got": "item.delta",
-    "message": "item.delta with unannounced true may not occur",
+    "about": about("event", "item.delta", fields=(("unannounced", "True"),)),
 }
 OUT_OF_ORDER = {
     "rule": "wire/x/seq-rises",
     "event": 20,
-    "expected": ("above 19",),
-    "got": "4",
-    "after": "completed (event 19)",
-    "message": "seq of item.start: expected above 19, got 4 (after completed (event 19))",
+    "about": about("field", "item.start", fields=(("seq", "4"),), behind=("completed", 19)),
+}
+UNNAMED = {
+    "rule": "wire/x/event-lines",
+    "event": 4,
+    "about": about("event", "sse.frame", fields=(("json.type", "item.delta"),)),
+}
+COUNTED = {
+    "rule": "wire/x/index-counts",
+    "event": 4,
+    "about": about(
+        "number",
+        "item.added",
+        lacks=("item.added",),
+        beside=("item.added",),
+        fields=(("index", "2"),),
+    ),
 }
 
 # An earlier finding and a later one, and which of both follows from the other.
@@ -110,8 +105,8 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("it could be read in part only", WRONG, LOST_IN_ORDER, "later"),
     (
         "another part of the stream",
-        {**WRONG, "slice": {"i": 0}, "message": "x of chunk: expected a value, got nothing"},
-        {**LOST_IN_ORDER, "slice": {"i": 1}, "expected": ("chunk",), "got": "end of stream"},
+        {**WRONG, "slice": {"i": 0}, "about": about("field", "chunk", fields=(("x", None),))},
+        {**LOST_IN_ORDER, "slice": {"i": 1}, "about": about("order", lacks=("chunk",))},
         "",
     ),
     ("what comes behind an event that is wrong", WRONG, BEHIND_WRONG, "later"),
@@ -123,15 +118,28 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("an event that fell apart", {**UNREAD, "event": 4}, UNREAD, "later"),
     ("a reader says that a part was not opened", LOST, FLAGGED, "later"),
     ("its start came too late", FLAGGED, OUT_OF_ORDER, "later"),
+    (
+        "a frame without a name is one of those that it fell apart into",
+        UNREAD,
+        {**UNNAMED, "event": 6},
+        "later",
+    ),
+    ("but leaves no hole", {**UNNAMED, "event": 2}, HOLE, ""),
+    ("a number too high is an event that is lost", COUNTED, LOST_IN_ORDER, "later"),
     ("another answer", {**UNREAD, "unit": "turn", "answers": (2,)}, HOLE, ""),
     (
         "a part under two ids",
         {**LOST, "slice": {"id": "a"}},
-        {**UNENDED, "slice": {"id": "b"}, "after": ""},
+        {**UNENDED, "slice": {"id": "b"}, "about": about("order", lacks=("item.done",))},
         "later",
     ),
     ("what a request asks", LOST, {**LOST_IN_ORDER, "rule": "effort/x/known"}, ""),
-    ("another type", LOST, {**LOST_IN_ORDER, "expected": ("part.added",), "got": "x"}, ""),
+    (
+        "another type",
+        LOST,
+        {**LOST_IN_ORDER, "about": about("order", "x", lacks=("part.added",))},
+        "",
+    ),
 ]
 
 

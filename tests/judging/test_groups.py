@@ -17,6 +17,7 @@ from conformance.judging.result import (
     StreamResult,
     finding_key,
 )
+from conformance.rules.about import About, BreachKind, Change
 from conformance.rules.verdicts import Level, Verdict
 from tests.plain_results import plain_finding
 
@@ -71,6 +72,39 @@ def test_what_is_altered_of_other_turns_follows_in_other_streams_too() -> None:
     assert shown(both) == [(later.rule, 2, 1 + 1, [beside_calls.rule])]
 
 
+def altered_turns(*turns: tuple[str, Change]) -> list[tuple[str, list[str]]]:
+    """The groups of findings, each in a stream of its own, with what follows them."""
+    found = (plain_finding(rule=rule, event=0, about=About(change=how)) for rule, how in turns)
+    report = Report(tuple(stream(n, each) for n, each in enumerate(found, 1)))
+    return [(rule, following) for rule, _, _, following in shown(report)]
+
+
+def test_two_ways_to_alter_a_turn_are_two_groups() -> None:
+    lost, cut = Change.LOST, Change.CUT
+    beside_calls, later, app = (
+        *("history/messages/signed-unchanged", "history/messages/turn-signed"),
+        "hop/opaque",
+    )
+    assert altered_turns((beside_calls, lost), (later, lost)) == [(beside_calls, [later])]
+    assert altered_turns((beside_calls, lost), (app, lost)) == [(beside_calls, [app])]
+    assert altered_turns((beside_calls, lost), (later, cut)) == [(beside_calls, []), (later, [])]
+    assert altered_turns((beside_calls, cut), (app, lost)) == [(beside_calls, []), (app, [])]
+
+
+def test_one_refusal_is_one_group_whatever_a_step_expected() -> None:
+    why = "got refused: HTTP 400, history is not supported"
+
+    def groups(*messages: str) -> int:
+        found = (plain_finding(rule="scenario/ending", event=0, message=each) for each in messages)
+        return len(shown(Report(tuple(stream(n, each) for n, each in enumerate(found, 1)))))
+
+    one, other = f"expected complete, {why}", f"expected complete or tools, {why}"
+    assert groups(one, other) == 1
+    assert groups(one, "expected complete, got failed: HTTP 500, content type text/plain") == 2
+    # What came in place of an ending that was due is another fault each time.
+    assert groups("expected length, got complete", "expected refused, got complete") == 2
+
+
 def test_a_group_follows_what_it_never_comes_without() -> None:
     cause = plain_finding(rule="cause")
     effect = plain_finding(rule="effect", level=Level.SHOULD)
@@ -81,9 +115,8 @@ def test_a_group_follows_what_it_never_comes_without() -> None:
 
 
 def test_what_follows_over_others_stands_below_the_first_cause() -> None:
-    index = plain_finding(
-        rule="index", message="output_index of item: expected 1, got -1", got="-1"
-    )
+    fields = (("output_index", "-1"),)
+    index = plain_finding(rule="index", about=About(BreachKind.FIELD, "item", fields=fields))
     part = plain_finding(rule="part", event=4, slice={"output_index": -1})
     text = plain_finding(rule="text", event=4, level=Level.SHOULD)
     assert shown(Report((stream(1, index, part, text),))) == [("index", 1, 1, ["part", "text"])]

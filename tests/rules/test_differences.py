@@ -56,4 +56,4 @@ DONE: Final = '{"type": "finish", "reason": "stop"}'
 def test_the_first_difference_names_what_only_one_side_has(
     left: Any, right: Any, said: tuple[str, str, str]
 ) -> None:
-    assert first_difference(left, right) == said
+    assert first_difference(left, right)[:3] == said

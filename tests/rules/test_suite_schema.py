@@ -59,6 +59,7 @@ VALID: list[dict[str, Any]] = [
     {"keeps": ["data: 1\n", [{"a": 1}, "[DONE]"], "a.sse"], "breaks": [{"text": "x"}]},
     {"breaks": [{"file": "a.sse", "dialect": "d", "profile": "p", "request": {"a": 1}}]},
     {"after": "thinking.start", "until": ["done", "cut"]},
+    {"restates": True},
     {"never": None, "grammar": "a (b | c)*"},
     {"never": None, "values": {"of": {"a": "x"}, "are": "constant"}},
     {"never": None, "values": {"of": "a", "path": "x", "are": "contiguous", "start": "$first"}},
@@ -68,6 +69,8 @@ VALID: list[dict[str, Any]] = [
 ]
 BROKEN: list[dict[str, Any]] = [
     {"id": "A b"},
+    {"restates": "texts"},
+    {"never": None, "grammar": "a", "restates": True},
     {"level": "must"},
     {"says": "It is so"},
     {"says": "x" * 70 + "."},

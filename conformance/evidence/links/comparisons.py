@@ -24,6 +24,7 @@ from conformance.judging.findings import RecentFrames, clip_text, make_finding
 from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.result import ContextLine, Finding, ReferencedEvent
 from conformance.judging.view import JudgeSetting
+from conformance.rules.about import About, Change
 from conformance.rules.applies import Evidence
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.compare import BROKEN, Compare
@@ -252,32 +253,36 @@ def _violation(
     number = link.answers[0].number
     name = place.named(number)
     if link.entries:
-        message = _difference(rule.form, given, back, name=name, where=place.where)
+        message, change = _difference(rule.form, given, back, name=name, where=place.where)
     else:
-        message = _beside_kept(given, back, name=name, where=place.where)
+        message, change = _beside_kept(given, back, name=name, where=place.where), Change.NONE
     if link.merged:
         merged = _listed([place.named(each) for each in link.merged])
         message += f"; parts of exchange {merged} are in it, too"
     own = number if name == str(number) else name
-    return Violation(0, {"exchange": own}, (), "", "", message)
+    about = About(change=change)
+    return Violation(0, {"exchange": own}, (), "", "", message, about=about)
 
 
 def _difference(
     form: Compare, given: GatheredEnd, back: GatheredEnd, *, name: str, where: str
-) -> str:
+) -> tuple[str, Change]:
+    gave = f"exchange {name} gave"
     if form.are == "in-order":
         came, stands = (view(without_repeats(each.taken.parts)) for each in (given, back))
-        return f"exchange {name} gave {came} in this order, but {where} holds {stands}"
-    at, had, has = first_difference(given.taken.value(), back.taken.value())
+        return f"{gave} {came} in this order, but {where} holds {stands}", Change.NONE
+    at, had, has, change = first_difference(given.taken.value(), back.taken.value())
     if form.are == "not-both":
-        return f"exchange {name} gave {had}, but {where} sends {has} back without it"
+        return f"{gave} {had}, but {where} sends {has} back without it", Change.LOST
     if form.are == "lacks":
-        return f"exchange {name} gave {had}, but {where} has that as well as the text of the answer"
+        both = f"{where} has that as well as the text of the answer"
+        return f"{gave} {had}, but {both}", Change.NONE
     if given.type == BEFORE:
-        return f"exchange {name} received {had}, but {has} comes before {where} (at {at})"
+        before = f"{has} comes before {where} (at {at})"
+        return f"exchange {name} received {had}, but {before}", Change.NONE
     if not back.taken.parts:
-        return f"exchange {name} gave {had}, but {where} sends nothing of it back"
-    return f"exchange {name} gave {had}, but {where} sends back {has} (they differ at {at})"
+        return f"{gave} {had}, but {where} sends nothing of it back", Change.LOST
+    return f"{gave} {had}, but {where} sends back {has} (they differ at {at})", change
 
 
 def _beside_kept(given: GatheredEnd, back: GatheredEnd, *, name: str, where: str) -> str:

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 from msgspec import Struct
 
 from conformance.core.events import Event, Layer
+from conformance.rules.about import NOTHING, About
 from conformance.rules.alias import Alias
 from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
@@ -88,12 +89,14 @@ class Violation(Struct, frozen=True):
     after: str
     message: str
     answer: int = 1
+    about: About = NOTHING
 
 
 class Breach(Struct, frozen=True):
     """What an act found: the violation of a slice. `number` is the event's where it is None.
 
-    `owed` is True for an obligation that the end of the stream left open (rule 3).
+    `owed` is True for an obligation that the end of the stream left open (rule 3). `about` goes
+    without what it came `after`.
     """
 
     message: str
@@ -102,6 +105,7 @@ class Breach(Struct, frozen=True):
     after: Mark | None = None
     number: int | None = None
     owed: bool = False
+    about: About = NOTHING
 
 
 class Unclear(Struct, frozen=True):
@@ -311,6 +315,10 @@ class Machine:
     def describe(self, names: Collection[str]) -> tuple[str, ...]:
         """Names of this rule as wire types, sorted."""
         return tuple(sorted({self.aliases[name].describe() for name in names}))
+
+    def types(self, names: Collection[str]) -> tuple[str, ...]:
+        """The types that events of these names can have."""
+        return tuple(sorted({kind for name in names for kind in self.aliases[name].types}))
 
 
 def listed(events: Mapping[str, str], names: Iterable[str] | None = None) -> str:

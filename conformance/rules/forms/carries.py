@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final, Self
 
 from conformance.core.events import Event
+from conformance.rules.about import About, BreachKind
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -147,7 +148,8 @@ class _CheckFields(Act):
         message = (
             f"{fault.path} of {event.type}: expected {fault.wanted}, found {fault.found}{more}"
         )
-        return Breach(message, (fault.wanted,), fault.found)
+        about = About(BreachKind.UNREAD_FIELD, event.type, fields=((fault.path, fault.found),))
+        return Breach(message, (fault.wanted,), fault.found, about=about)
 
     def _asks_about(self, data: Mapping[str, Any]) -> bool:
         """Whether the subject is there."""

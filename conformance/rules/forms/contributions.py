@@ -80,7 +80,7 @@ def _first_difference(form: Compare, left: Contribution, right: Contribution) ->
     one, other = left.sides.left.value(), right.sides.right.value()
     if form.holds(one, other):
         return None
-    where, had, has = first_difference(one, other)
+    where, had, has, _ = first_difference(one, other)
     relation = form.are.removesuffix("-or-none")
     message = (
         f"{_label(left)} and {_label(right)} are not {relation} at {where}: {had} against {has}"

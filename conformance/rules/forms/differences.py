@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.core.excerpts import beginning, redacted
+from conformance.rules.about import Change
 from conformance.rules.forms.texts import difference
 from conformance.rules.paths import MISSING
 from conformance.rules.patterns import token
@@ -16,11 +17,17 @@ _SHOWN: Final = 80  # characters of a value
 _WORD: Final = "type"  # a field whose text is one word: it is reported whole
 
 
-def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, str]:
-    """Path of the first difference (`2.summary.0.text`) and what either side has there.
+class Difference(NamedTuple):
+    """The path of a difference (`2.summary.0.text`), what either side shows there, and how."""
 
-    Of an element that only one side has, the other one has nothing.
-    """
+    path: str
+    had: str
+    has: str
+    change: Change = Change.NONE
+
+
+def first_difference(left: Any, right: Any, path: str = "") -> Difference:
+    """The first difference; of an element that only one side has, the other one has nothing."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         for key in [*left, *(key for key in right if key not in left)]:
             if left.get(key, MISSING) != right.get(key, MISSING):
@@ -30,17 +37,20 @@ def first_difference(left: Any, right: Any, path: str = "") -> tuple[str, str, s
         at = _first_other(left, right)
         below = f"{path}.{at}".lstrip(".")
         if _is_longer_by_one_run(left, right, at):
-            return below, _of_list(left[at], left), _of_list(MISSING, right)
+            lost = _of_list(left[at], left), _of_list(MISSING, right)
+            return Difference(below, *lost, Change.LOST)
         if _is_longer_by_one_run(right, left, at):
-            return below, _of_list(MISSING, left), _of_list(right[at], right)
+            return Difference(below, _of_list(MISSING, left), _of_list(right[at], right))
         if at < min(len(left), len(right)):
             return first_difference(left[at], right[at], below)
     if isinstance(left, str) and isinstance(right, str):
         at, had, has = difference(left, right)
         if path.rpartition(".")[2] == _WORD:
             had, has = (beginning(repr(each), _SHOWN, "") for each in (left, right))
-        return f"{path or 'text'} (character {at})", had, has
-    return path or "value", view(left), view(right)
+        change = Change.of(left, right, at)
+        return Difference(f"{path or 'text'} (character {at})", had, has, change)
+    change = Change.LOST if right is MISSING else Change.NONE
+    return Difference(path or "value", view(left), view(right), change)
 
 
 def _first_other(left: Sequence[Any], right: Sequence[Any]) -> int:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final, Self
 
 from conformance.core.events import Event
 from conformance.core.excerpts import beginning
+from conformance.rules.about import About, BreachKind, Change, fields_held
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -30,6 +31,7 @@ from conformance.rules.forms.base import (
 from conformance.rules.forms.differences import view
 from conformance.rules.forms.reading import FormReader, must_compile
 from conformance.rules.node import Node
+from conformance.rules.paths import MISSING
 from conformance.rules.patterns import SchemaTest, probe, schema_test
 from conformance.rules.repetition import Columns, Stretch, column_schemas
 from conformance.rules.schema_faults import schema_fault
@@ -100,7 +102,10 @@ class _CheckSchema(Act):
         shown = beginning(f"{fault.path or 'payload'}={view(fault.value)}", 300, "")
         path, _, got = shown.partition("=")
         message = f"{path} of {event.type}: expected {fault.wanted}, got {got}"
-        return Breach(message, (fault.wanted,), got)
+        fields = fields_held({fault.path or "payload": fault.value})
+        change = Change.LOST if fault.value is MISSING else Change.NONE
+        about = About(BreachKind.FIELD, event.type, fields=fields, change=change)
+        return Breach(message, (fault.wanted,), got, about=about)
 
     @cached_property
     def _subject_check(self) -> Check:

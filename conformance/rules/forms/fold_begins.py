@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.core.excerpts import beginning
+from conformance.rules.about import About, BreachKind
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -78,5 +79,6 @@ class _ReadBeginning(Act):
         word = next(filter(begun.text.startswith, words), None)
         if word is not None and not slice_.context.spelled(word.strip()):
             message = f"the text begins with {word!r} (…{beginning(begun.text, 60, '')!r}…)"
-            return Breach(message, ("text without it",), repr(word))
+            about = About(BreachKind.MARKED)
+            return Breach(message, ("text without it",), repr(word), about=about)
         return FIRED if begun.text in self.machine.beginnings else _SETTLED

@@ -12,9 +12,11 @@ from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from conformance.core.events import Event
 from conformance.core.excerpts import beginning, both_ends, ending
+from conformance.rules.about import About, BreachKind, fields_held
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -174,7 +176,7 @@ class CollectMachine(Machine):
                 return None
             path = self.stated.path
             message = f"{event.type} has no {path} for what {after()} ended"
-            return Breach(message, (path,), "absent", after())
+            return Breach(message, (path,), "absent", after(), about=self._about(event))
         if isinstance(stated, list):
             stated = [without(element, self.form.masks) for element in stated]
         collected = self.value(state, slice_.context)
@@ -182,6 +184,13 @@ class CollectMachine(Machine):
         found = compare(state, event, collected, stated, after)
         has_subject = bool(state.count) or (bool(stated) and not self.form.contains)
         return found or (FIRED if is_first and has_subject else None)
+
+    def _about(self, event: Event) -> About:
+        """A text that an event states differs from the texts collected before."""
+        assert self.stated is not None
+        path = self.stated.path
+        held = fields_held({path: getter(path)(event.data)})
+        return About(BreachKind.TEXTS, event.type, (), self.types(self.collecting), held)
 
     def _last_mark(self, slice_: Slice, event: Event | None) -> Mark | None:
         """The last event that was collected from, which may be the present one."""
@@ -208,7 +217,7 @@ class CollectMachine(Machine):
             return None
         what = beginning(json.dumps(missing, ensure_ascii=False), 200, "")
         message = f"{self.stated.path} of {event.type} lacks what was streamed: {what}"
-        return Breach(message, (what,), "absent", after())
+        return Breach(message, (what,), "absent", after(), about=self._about(event))
 
     def _difference_breach(
         self,
@@ -224,9 +233,10 @@ class CollectMachine(Machine):
         where = f"{self.stated.path} of {event.type}"
         parts = "/".join(self.describe(self.collecting))
         if not state.count:
-            _, _, states = first_difference(collected, stated)
+            states = first_difference(collected, stated).has
             message = f"{where}: expected nothing, as no {parts} was streamed, got {states}"
-            return Breach(message, ("nothing",), states, after())
+            about = replace(self._about(event), lacks=self.types(self.collecting))
+            return Breach(message, ("nothing",), states, after(), about=about)
         parts = f"the last {parts}" if self.form.how == "last" else f"{state.count} {parts}"
         if self.form.how == "concat" and isinstance(collected, str) and isinstance(stated, str):
             at, had, states = difference(collected, stated)
@@ -237,9 +247,9 @@ class CollectMachine(Machine):
                 f"joined {had}, stated {states}{source}"
             )
         else:
-            path, had, states = first_difference(collected, stated)
+            path, had, states, _ = first_difference(collected, stated)
             message = f"{where} differs from {parts} at {path}: streamed {had}, stated {states}"
-        return Breach(message, (had,), states, after())
+        return Breach(message, (had,), states, after(), about=self._about(event))
 
     def _judge(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         after = self._last_mark(slice_, event if has_more else None)
@@ -248,7 +258,8 @@ class CollectMachine(Machine):
         if problem is None:
             return FIRED if is_first and state.count else None
         wanted, got = problem
-        return Breach(f"expected {wanted}, got {got}", (wanted,), got, after)
+        about = About(BreachKind.TEXTS)
+        return Breach(f"expected {wanted}, got {got}", (wanted,), got, after, about=about)
 
     def _judge_at_end(self, state: State, slice_: Slice, event: Event) -> Report:
         if slice_.context.whole:

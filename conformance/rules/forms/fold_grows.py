@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from conformance.core.events import Event
+from conformance.rules.about import About, BreachKind
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -77,4 +78,5 @@ class _CompareDelta(Act):
         if growth.count < GROWING_DELTAS and not is_long:
             return None
         message = f"each of {growth.count} deltas begins with the one before"
-        return Breach(message, ("increments",), "whole text")
+        about = About(BreachKind.REPEATED)
+        return Breach(message, ("increments",), "whole text", about=about)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.core.excerpts import beginning
+from conformance.rules.about import About, BreachKind
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -32,6 +33,7 @@ from conformance.rules.paths import MISSING, getter
 from conformance.rules.repetition import Columns, Stretch, is_related
 
 LONGEST_NEEDLE: Final = 256
+_CLOSING: Final = ("</", "[/")  # how markers begin that close something
 MOST_NEEDLES: Final = 64
 
 
@@ -62,7 +64,9 @@ def breach(hit: Hit, where: str, number: int | None = None) -> Breach:
     """The breach to report for a needle that was found."""
     clipped = beginning(hit.needle, 60)
     message = f"{clipped!r} in text (…{beginning(hit.around, 120, '')!r}…){where}"
-    return Breach(message, ("text without it",), repr(clipped), number=number)
+    opens = hit.needle.startswith(_CLOSING) and hit.around.startswith(_CLOSING)
+    about = About(BreachKind.MARKED, opens=opens)
+    return Breach(message, ("text without it",), repr(clipped), number=number, about=about)
 
 
 class LacksMachine(Machine):

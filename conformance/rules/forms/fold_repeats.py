@@ -29,6 +29,7 @@ from msgspec import Struct
 
 from conformance.core.events import Event
 from conformance.core.excerpts import beginning
+from conformance.rules.about import About, BreachKind
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -355,4 +356,5 @@ class _TakePiece(Act):
 def _repeat_breach(text: str, what: str) -> Breach:
     shown = repr(beginning(text, 60))
     message = f"{what} ({len(text):,} characters) comes once more: {shown}"
-    return Breach(message, ("text that is new",), shown)
+    about = About(BreachKind.REPEATED)
+    return Breach(message, ("text that is new",), shown, about=about)

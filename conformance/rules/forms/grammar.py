@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from conformance.core.errors import SpecError
 from conformance.core.events import Event
 from conformance.rules import grammar
+from conformance.rules.about import About, BreachKind
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     SILENT,
@@ -18,7 +19,6 @@ from conformance.rules.forms.base import (
     CapReachedError,
     Form,
     Machine,
-    Mark,
     Names,
     ReportAct,
     Slice,
@@ -80,31 +80,22 @@ class GrammarMachine(Machine):
             raise CapReachedError(str(err)) from err
         if following >= 0:
             return following, ()
-        return SILENT, (ReportAct(partial(self._misplaced_breach, state)),)
+        return SILENT, (ReportAct(partial(self._breach, state, False)),)
 
     def close(self, state: State) -> tuple[Act, ...]:
         if self.automaton.accepts(state):
             return ()
-        return (ReportAct(partial(self._unfinished_breach, state)),)
+        return (ReportAct(partial(self._breach, state, True)),)
 
-    def _misplaced_breach(self, state: State, slice_: Slice, event: Event) -> Breach:
-        expected, after = self._expected_names(state), slice_.last_mark(self.position)
-        message = f"expected {either(expected)}{_after_mark(after)}, got {event.type}"
-        return Breach(message, expected, event.type, after)
-
-    def _unfinished_breach(self, state: State, slice_: Slice, event: Event) -> Breach:
-        del event
-        expected, after = self._expected_names(state), slice_.last_mark(self.position)
-        message = f"expected {either(expected)}{_after_mark(after)}, got end of stream"
-        return Breach(message, expected, "end of stream", after, owed=True)
-
-    def _expected_names(self, state: State) -> tuple[str, ...]:
-        expected = self.describe(self.automaton.expected(state))
-        return (*expected, "end of stream") if self.automaton.accepts(state) else expected
-
-
-def _after_mark(mark: Mark | None) -> str:
-    return f" after {mark}" if mark else " first"
+    def _breach(self, state: State, is_end: bool, slice_: Slice, event: Event) -> Breach:
+        names, came = self.automaton.expected(state), event.type
+        expected, after = self.describe(names), slice_.last_mark(self.position)
+        if self.automaton.accepts(state):
+            expected = (*expected, "end of stream")
+        trail = f" after {after}" if after else " first"
+        message = f"expected {either(expected)}{trail}, got {came}"
+        about = About(BreachKind.ORDER, "" if is_end else came, self.types(names))
+        return Breach(message, expected, came, after, owed=is_end, about=about)
 
 
 def _error_inside(node: Node, err: grammar.GrammarError) -> SpecError:

@@ -12,9 +12,11 @@ from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Event, Layer
 from conformance.core.excerpts import beginning, redacted
+from conformance.rules.about import About, BreachKind, fields_held
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     SILENT,
@@ -46,12 +48,14 @@ class Never(Form, frozen=True):
     events: tuple[str, ...]
     after: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
+    restates: bool = False  # the event says a text otherwise than its pieces do
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
-        after, until = rule.get("after"), rule.get("until")
-        named = (reader.named_events(each) for each in (node, after, until))
-        return cls(*named)
+        after, until = (reader.named_events(rule.get(each)) for each in ("after", "until"))
+        restates = rule.get("restates")
+        is_whole = restates is not None and restates.boolean()
+        return cls(reader.named_events(node), after, until, restates=is_whole)
 
     def lack(self, events: Mapping[str, str]) -> str:
         forbidden = listed(events, self.events)
@@ -121,6 +125,7 @@ class NeverMachine(Machine):
         self._until = frozenset(form.until)
         self._candidates = frozenset(map(_candidate_name, form.events))
         self._unbounded = not (form.after or form.until)
+        self._kind = BreachKind.TEXTS if form.restates else BreachKind.EVENT
 
     def opens(self, names: Names) -> bool:
         # Before what opens the window, a candidate is none.
@@ -210,27 +215,40 @@ class NeverMachine(Machine):
     def _forbidden_now(self, name: str, slice_: Slice, event: Event) -> Breach:
         after = slice_.remembered(self.position, _WindowMarks).after
         when = f"came after {after}" if after else "may not occur"
-        message = f"{event.type}{_fields_shown(event, self.aliases[name])} {when}"
-        return Breach(message, (), event.type, after)
+        kind = BreachKind.LATE if after else self._kind
+        return self._breach(event, name, when, About(kind, beside=self.types(self._events)), after)
 
     def _forbidden_before(self, slice_: Slice, event: Event) -> Breach:
         del event
         kept = slice_.remembered(self.position, _WindowMarks)
         assert kept.occurred is not None  # the state waits
-        event, name = kept.occurred
         expected = self.describe(self._until)
-        came = f"{event.type}{_fields_shown(event, self.aliases[name])}"
-        message = f"{came} came without an earlier {either(expected)}"
-        return Breach(message, expected, event.type, kept.after, event.number)
+        about = About(BreachKind.ORDER, lacks=self.types(self._until))
+        when = f"came without an earlier {either(expected)}"
+        found = self._breach(*kept.occurred, when, about, kept.after)
+        return replace(found, expected=expected, number=kept.occurred[0].number)
+
+    def _breach(
+        self, event: Event, name: str, when: str, about: About, after: Mark | None
+    ) -> Breach:
+        fields = _fields_looked_at(event, self.aliases[name])
+        about = replace(about, type=event.type, fields=fields_held(fields))
+        shown = _fields_shown(fields)
+        return Breach(f"{event.type}{shown} {when}", (), event.type, after, about=about)
 
 
-def _fields_shown(event: Event, alias: Alias) -> str:
-    """What the fields that the alias looks at hold: ` with reasoning 11, output 10`."""
+def _fields_looked_at(event: Event, alias: Alias) -> dict[str, Any]:
+    """The fields that the alias looks at, with what they hold."""
     paths: list[str] = []
     for path, pattern in alias.conditions:
         if pattern != _UNSET or getter(path)(event.data) is not MISSING:
             paths.extend([path, *fields_named(pattern)])
-    views = [f"{path} {_value_view(getter(path)(event.data))}" for path in dict.fromkeys(paths)]
+    return {path: getter(path)(event.data) for path in paths}
+
+
+def _fields_shown(fields: Mapping[str, Any]) -> str:
+    """As a message spells them: ` with reasoning 11, output 10`."""
+    views = [f"{path} {_value_view(value)}" for path, value in fields.items()]
     return f" with {', '.join(views)}" if views else ""
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Event
+from conformance.rules.about import About, BreachKind
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     SILENT,
@@ -159,24 +161,22 @@ class AnswerMachine(Machine):
 
     def _unanswered_breach(self, slice_: Slice, event: Event) -> Breach:
         del event
-        kept = slice_.remembered(self.position, _DebtMarks)
-        assert kept.bound is not None  # the state waits
-        expected, owed, bound = self.describe(self._then), kept.owed, kept.bound
-        message = f"expected {either(expected)}{_since_text(owed)} before {bound}"
-        after = owed if owed.number else None
-        return Breach(message, expected, bound.type, after, bound.number)
+        bound = slice_.remembered(self.position, _DebtMarks).bound
+        assert bound is not None  # the state waits
+        return replace(self._breach(slice_, f" before {bound}", bound.type), number=bound.number)
 
     def _unclear_response(self, slice_: Slice, event: Event) -> Unclear:
         return Unclear(self._unanswered_breach(slice_, event).message)
 
     def _never_answered(self, slice_: Slice, event: Event) -> Breach:
-        del event
-        expected = self.describe(self._then)
-        owed = slice_.remembered(self.position, _DebtMarks).owed
-        message = f"expected {either(expected)}{_since_text(owed)}, got end of stream"
+        return replace(self._breach(slice_, f", got {event.type}", ""), got=event.type, owed=True)
+
+    def _breach(self, slice_: Slice, trail: str, came: str) -> Breach:
+        expected, owed = (
+            self.describe(self._then),
+            slice_.remembered(self.position, _DebtMarks).owed,
+        )
         after = owed if owed.number else None
-        return Breach(message, expected, "end of stream", after, owed=True)
-
-
-def _since_text(owed: Mark) -> str:
-    return f" after {owed}" if owed.number else ""
+        message = f"expected {either(expected)}{f' after {after}' if after else ''}{trail}"
+        about = About(BreachKind.ORDER, came, self.types(self._then))
+        return Breach(message, expected, came, after, about=about)

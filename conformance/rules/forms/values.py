@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from conformance.core.events import Event
 from conformance.core.excerpts import beginning
+from conformance.rules.about import About, BreachKind, fields_held
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     FIRED,
@@ -135,6 +136,8 @@ class ValuesMachine(Machine):
 class _TakeValue(Act):
     """Compares a value with those before it, and keeps it."""
 
+    kind: ClassVar[BreachKind] = BreachKind.FIELD
+
     def __init__(self, machine: ValuesMachine, name: str, *, is_first: bool) -> None:
         self.machine = machine
         self.path = machine.form.of[name]
@@ -163,7 +166,11 @@ class _TakeValue(Act):
         path, _, got = beginning(f"{self.path}={view(value)}", 300, "").partition("=")
         trail = f" (after {after})" if after else ""
         message = f"{path} of {event.type}: expected {wanted}, got {got}{trail}"
-        return Breach(message, (wanted,), got, after)
+        kind, kinds = self.kind, self.machine.types(self.machine.form.of)
+        is_hole = kind is BreachKind.NUMBER and is_number(value) and wanted.isdecimal()
+        lacks = kinds if is_hole and len(kinds) == 1 and value > int(wanted) else ()
+        about = About(kind, event.type, lacks, kinds, fields_held({self.path: value}))
+        return Breach(message, (wanted,), got, after, about=about)
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         del slice_, event
@@ -231,6 +238,8 @@ class _TakeNumber(_TakeValue):
 
 
 class _TakeContiguous(_TakeNumber):
+    kind = BreachKind.NUMBER
+
     def wanted_number(self, last: Any, value: float) -> str | None:
         wanted = self.machine.start if last is MISSING else last + 1
         return None if wanted is None or value == wanted else str(wanted)
