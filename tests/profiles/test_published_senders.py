@@ -177,6 +177,7 @@ def _reasoned_in_text(folder: Path, url: str, **asked: Any) -> StreamResult:
         (ANTHROPIC, {"model": "claude-sonnet-4-5", "tools": [LOOK]}, "anthropic"),
         (f"{BEDROCK}/amazon.nova-lite-v1%3A0/converse", {}, "nova"),
         (f"{BEDROCK}/amazon.nova-lite-v1%3A0/invoke", {}, "nova-invoke"),
+        (f"{BEDROCK}/amazon.nova-2-lite-v1%3A0/converse", {}, "nova-2"),
         (f"{BEDROCK}/qwen.qwen3-32b-v1%3A0/converse", {}, "qwen"),
     ],
 )
@@ -187,7 +188,7 @@ def test_models_without_thinking_may_reason_in_the_text_before_a_call(
     assert stream.profile == profile
     found = {each.rule for each in stream.findings}
     is_accused = "stripping/visible-text/no-opening-word" in found
-    assert is_accused == (profile in {"anthropic", "qwen"})
+    assert is_accused == (profile in {"anthropic", "nova-2", "qwen"})
 
 
 def test_the_counts_of_a_cache_may_stand_beside_the_input_of_an_invocation(tmp_path: Path) -> None:
