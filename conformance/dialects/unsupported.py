@@ -76,6 +76,21 @@ def _is_model_part(fields: dict[str, Any]) -> bool:
     return is_input and "toolCallId" not in fields
 
 
+def _is_cursor_line(fields: dict[str, Any]) -> bool:
+    """The CLI of Cursor, whose `stream-json` shares most types with that of Claude Code.
+
+    A call and a thought are lines of their own, and the key has one of three sources
+    (https://cursor.com/docs/cli/reference/output-format).
+    """
+    kind = string(fields.get("type"))
+    if kind == "tool_call":
+        return isinstance(fields.get("tool_call"), dict)
+    if kind == "thinking":
+        return fields.get("subtype") in ("delta", "completed")
+    is_opening = kind == "system" and fields.get("subtype") == "init"
+    return is_opening and fields.get("apiKeySource") in _CURSOR_KEYS and "tools" not in fields
+
+
 def is_realtime(fields: dict[str, Any]) -> bool:
     """Whether an event is of the Realtime API, which shares names with another one.
 
@@ -113,6 +128,7 @@ _OF_PI: Final = frozenset(
         *("tool_execution_start", "tool_execution_update", "tool_execution_end"),
     }
 )
+_CURSOR_KEYS: Final = ("env", "flag", "login")
 _MODEL_INPUTS: Final = ("tool-input-start", "tool-input-delta", "tool-input-end")
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai.completions": _is_text_completion,
@@ -124,6 +140,7 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "openai-agents": _is_agents_event,
     "pi-agent": _is_pi_event,
     "ai-sdk.model": _is_model_part,
+    "cursor.cli": _is_cursor_line,
     "openai.realtime": is_realtime,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
@@ -144,6 +161,9 @@ class Lookalike(NamedTuple):
 
 
 LOOKALIKES: Final[Mapping[str, Lookalike]] = {
+    "claude.stream-json": Lookalike(
+        "cursor.cli", (b'"tool_call"', b'"apiKeySource"', b'"thinking"'), _is_cursor_line
+    ),
     "vercel.ui": Lookalike(
         "ai-sdk.model", (b'"warnings"', b'"unified"', b'"tool-input-'), _is_model_part
     ),
@@ -163,5 +183,6 @@ OTHER_APIS: Final[Mapping[str, str]] = {
     "azure.on-your-data": "the API of Azure OpenAI On Your Data of 2023",
     "model-studio": "DashScope's own API",
     "cloudflare.workers-ai": "the own API of Cloudflare Workers AI",
+    "cursor.cli": "what the CLI of Cursor writes (stream-json)",
 }
 """Those that people know by another name."""

@@ -181,6 +181,14 @@ def test_openinference_need_not_say_why_an_answer_ended(tmp_path: Path) -> None:
     assert [each.rule for each in stream.findings] == []
 
 
+@pytest.mark.parametrize("empty", [{}, {"llm.output_messages.0.message.content": ""}])
+def test_openinference_leaves_an_empty_text_out(tmp_path: Path, empty: Fields) -> None:
+    flat = {"llm.output_messages.0.message.role": "assistant", **empty}
+    [exchange] = open_recording(written(tmp_path, [{"attributes": flat}])).exchanges
+    [said] = json.loads(exchange.body)["output_messages"]
+    assert said["parts"] == [{"type": "text", "content": ""}]
+
+
 @pytest.mark.parametrize(
     "text",
     [

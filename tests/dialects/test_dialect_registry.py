@@ -149,6 +149,7 @@ def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
         ({"type": "completion", "completion": " Hi"}, "anthropic.complete"),
         ({"event": "content-block-delta", "index": 0}, "langchain.events"),
         ({"type": "run_item_stream_event", "data": {}}, "openai-agents"),
+        ({"type": "thinking", "subtype": "completed", "session_id": "s"}, "cursor.cli"),
         ({"type": "agent_start"}, "pi-agent"),
         ({"type": "message_update", "assistantMessageEvent": {"type": "text_start"}}, "pi-agent"),
         ({"type": "stream-start", "warnings": []}, "ai-sdk.model"),

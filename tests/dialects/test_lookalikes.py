@@ -49,6 +49,37 @@ def test_a_ui_message_stream_stays_one(after: dict[str, Any]) -> None:
     assert shown({"type": "start"}, *TEXT, after) == "vercel.ui"
 
 
+SAID: dict[str, Any] = {
+    "type": "assistant",
+    "message": {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]},
+    "session_id": "s",
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "system", "subtype": "init", "apiKeySource": "login", "session_id": "s"},
+        {"type": "thinking", "subtype": "delta", "text": "Hm", "session_id": "s"},
+        {"type": "tool_call", "subtype": "started", "tool_call": {"shellToolCall": {"args": {}}}},
+    ],
+)
+def test_lines_of_cursor_are_none_of_claude_code(line: dict[str, Any]) -> None:
+    assert shown(SAID, line) == "cursor.cli"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "system", "subtype": "init", "apiKeySource": "none", "tools": []},
+        {"type": "system", "subtype": "init", "apiKeySource": "/login managed key", "tools": []},
+        {"type": "user", "message": {"role": "user", "content": "thinking"}, "session_id": "s"},
+    ],
+)
+def test_a_session_of_claude_code_stays_one(line: dict[str, Any]) -> None:
+    assert shown(SAID, line) == "claude.stream-json"
+
+
 SOMEBODYS_OPENING: dict[str, Any] = {
     "type": "message_start",
     "message": {"id": "m", "role": "assistant", "model": "x"},

@@ -69,7 +69,8 @@ def test_host_of_a_recorded_url_names_the_system(url: str, profile: str, tmp_pat
     ("model", "profile"),
     [
         ("us.anthropic.claude-sonnet-5", "claude"),
-        ("arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.amazon.nova-2-lite", "nova"),
+        ("arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.amazon.nova-lite", "nova"),
+        ("us.amazon.nova-2-lite-v1%3A0", "nova-2"),
         ("openai.gpt-oss-120b-1%3A0", "gpt-oss"),
         ("deepseek.r1-v1%3A0", "deepseek"),
         ("qwen.qwen3-32b-v1%3A0", "qwen"),

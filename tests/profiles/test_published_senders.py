@@ -177,6 +177,7 @@ def _reasoned_in_text(folder: Path, url: str, **asked: Any) -> StreamResult:
         (ANTHROPIC, {"model": "claude-sonnet-4-5", "tools": [LOOK]}, "anthropic"),
         (f"{BEDROCK}/amazon.nova-lite-v1%3A0/converse", {}, "nova"),
         (f"{BEDROCK}/amazon.nova-lite-v1%3A0/invoke", {}, "nova-invoke"),
+        (f"{BEDROCK}/amazon.nova-2-lite-v1%3A0/converse", {}, "nova-2"),
         (f"{BEDROCK}/qwen.qwen3-32b-v1%3A0/converse", {}, "qwen"),
     ],
 )
@@ -187,7 +188,7 @@ def test_models_without_thinking_may_reason_in_the_text_before_a_call(
     assert stream.profile == profile
     found = {each.rule for each in stream.findings}
     is_accused = "stripping/visible-text/no-opening-word" in found
-    assert is_accused == (profile in {"anthropic", "qwen"})
+    assert is_accused == (profile in {"anthropic", "nova-2", "qwen"})
 
 
 def test_the_counts_of_a_cache_may_stand_beside_the_input_of_an_invocation(tmp_path: Path) -> None:
@@ -302,3 +303,31 @@ def test_the_sources_of_a_search_may_come_with_the_closing_response_alone(
     events = _answer({"output": [item]}, _SEARCHED)
     stream = kept(tmp_path, "/v1/responses", _typed(events), stream=True)
     assert musts(stream) == fired
+
+
+def test_a_last_fragment_of_dashscope_has_null_for_arguments(tmp_path: Path) -> None:
+    def fragment(call_id: str, **function: Any) -> dict[str, Any]:
+        call = {"index": 0, "id": call_id, "type": "function", "function": function}
+        return {"tool_calls": [call], "content": ""}
+
+    deltas = [
+        {**fragment("call_1", name="look", arguments=""), "role": "assistant"},
+        fragment("", arguments='{"at": 1}'),
+        fragment("", arguments=None),
+        {},
+    ]
+    reasons = [*[None] * 3, "tool_calls"]
+    named = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "qwen"}
+    choices = [
+        {"index": 0, "delta": delta, "finish_reason": reason}
+        for delta, reason in zip(deltas, reasons, strict=True)
+    ]
+    body = chunks_of({**named, "choices": [each]} for each in choices)
+    url = "https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions"
+    stream = kept(tmp_path, url, body, model="qwen", messages=[], stream=True)
+    assert stream.profile == "dashscope"
+    assert musts(stream) == []
+    misspelt = body.replace('"arguments": null', '"argument": null')
+    assert musts(kept(tmp_path, url, misspelt, model="qwen", messages=[], stream=True)) == [
+        "wire/chat/delta-types"
+    ]

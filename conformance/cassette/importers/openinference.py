@@ -1,8 +1,8 @@
 """Spans of OpenInference (Arize Phoenix), spelled as OpenTelemetry's conventions have them.
 
 Its attributes are flat: `llm.output_messages.0.message.contents.1.message_content.text`. Contents
-of type `reasoning` are thinking, a message without contents has its text under `content`; calls
-stand in a list of their own, and may be among the contents, too.
+of type `reasoning` are thinking, a message without contents has its text under `content`, which an
+empty one may lack; calls stand in a list of their own, and may be among the contents, too.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def _message(said: Any) -> dict[str, Any]:
         return {"role": role, "parts": [_part("tool_call_response", id=answered, response=text)]}
     contents = [_at(each, "message_content") for each in _numbered(_at(said, "contents"))]
     parts = [_content(each) for each in contents if isinstance(_at(each, "text"), str)]
-    if not parts and isinstance(text, str) and text:
-        parts = [_part("text", content=text)]
-    calls = (_at(each, "tool_call") for each in _numbered(_at(said, "tool_calls")))
-    return {"role": role, "parts": [*parts, *map(_call, calls)]}
+    calls = [_call(_at(each, "tool_call")) for each in _numbered(_at(said, "tool_calls"))]
+    if not contents and (text or not calls):
+        parts = [_part("text", content=text if isinstance(text, str) else "")]
+    return {"role": role, "parts": [*parts, *calls]}
 
 
 def _content(content: Any) -> dict[str, Any]:

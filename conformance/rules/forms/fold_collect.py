@@ -209,7 +209,8 @@ class CollectMachine(Machine):
         del state
         assert self.stated is not None
         if isinstance(collected, str):
-            holds = isinstance(stated, str) and collected in stated
+            # Who keeps a text may strip it.
+            holds = isinstance(stated, str) and collected.strip() in stated
             missing = MISSING if holds else collected
         else:
             missing = first_missing(collected, stated)
