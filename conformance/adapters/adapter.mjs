@@ -59,8 +59,8 @@ async function* client({ base_url, model, messages, options, signal }) {
 const delta = (type, text, more) =>
   typeof text === 'string' && text ? [{ type, text, ...more }] : [];
 
-/** A delta of thinking, if there is any text; `channel` is raw or summary. */
-export const thinking = (text, channel = 'raw') => delta('thinking.delta', text, { channel });
+/** A delta of thinking, if there is any text; `channel` is raw, summary, or left out: any. */
+export const thinking = (text, channel) => delta('thinking.delta', text, { channel });
 
 /** A delta of visible text, if there is any. */
 export const spoken = (text) => delta('text.delta', text);

@@ -1,7 +1,7 @@
 """The command line: one module per verb.
 
-Exit codes, the first that applies: 4 internal error; 2 usage, bad spec, bad cassette; 3 target
-unreachable; 1 findings; 5 nothing selected, or no answer but an error; 0 conforms; 130 interrupted.
+Exit codes, the first that applies: 4 internal error; 2 usage, bad spec, bad cassette; 1 findings;
+3 target unreachable; 5 nothing selected, or no answer but an error; 0 conforms; 130 interrupted.
 """
 
 from __future__ import annotations

@@ -258,8 +258,7 @@ def _exit_code(given: RunArguments, report: Report, outcome: RunOutcome) -> int:
     if outcome.interrupted:
         return INTERRUPTED
     code = report.exit_code(strict=given.strict, require_exercised=given.require_exercised)
-    # The first that applies; findings come after a target that fell silent.
-    if outcome.unanswered and code in (CONFORMS, FINDINGS):
+    if outcome.unanswered and code in (CONFORMS, FINDINGS) and not _has_news(given, report):
         return REMOTE
     if code == CONFORMS and not outcome.scenarios:
         is_client = given.client is not None
@@ -268,6 +267,16 @@ def _exit_code(given: RunArguments, report: Report, outcome: RunOutcome) -> int:
     if code == NOTHING:
         warn_unanswered(report)
     return code
+
+
+def _has_news(given: RunArguments, report: Report) -> bool:
+    """Whether findings fail the run, not what the target did not answer.
+
+    That leaves rules unexercised and entries of a baseline without their findings, too.
+    """
+    if report.baseline is not None:
+        return bool(report.unexpected)
+    return report.exit_code(strict=given.strict) == FINDINGS
 
 
 def _with_socket_apis(given: RunArguments) -> RunArguments:

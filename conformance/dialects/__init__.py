@@ -199,9 +199,17 @@ def agrees(dialect: Dialect, shown: str | None) -> bool:
     )
 
 
-def dialect_at(path: str) -> str | None:
-    """Name of the dialect that is spoken at a request path, as far as the path shows."""
-    return next((name for name, endpoint in ENDPOINTS.items() if endpoint.serves(path)), None)
+def dialect_at(path: str, body: Any = None) -> str | None:
+    """Name of the dialect that is spoken at a request path.
+
+    Of several at one path, the one whose prompt or history the body holds; without a body, or
+    where it shows none, the first.
+    """
+    those = [name for name, endpoint in ENDPOINTS.items() if endpoint.serves(path)]
+    if len(those) > 1 and isinstance(body, Mapping):
+        asked = ((name, SUPPORTED[name].request) for name in those)
+        those = [name for name, form in asked if form and form.history in body] or those
+    return those[0] if those else None
 
 
 def asks_for_stream(path: str, body: Any, dialect: str | None = None) -> bool:

@@ -5,6 +5,7 @@ Rule 2: the input that is stated whole, and runs, may have more than the model w
         the tool's schema) and the same values in other types. What the model wrote is not altered.
 Rule 3: where the interface has titles for calls and no names, inputs are compared where they have
         the keys that the model wrote: an agent may show what it made of a call.
+Rule 4: the call whose argument is shown as the text need not be shown as a call.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from conformance.evidence.answering_calls import answering_call
 from conformance.evidence.hop_sides import (
     ApplicationHops,
     Compared,
@@ -27,6 +29,8 @@ def tools(hops: ApplicationHops) -> Compared:
     if hops.need_not_show("tool"):
         return False
     said, sent = hops.said.of("tool"), hops.sent.of("tool")
+    if len(sent) < len(said) and (own := answering_call(hops)) is not None:
+        said = [each for each in said if each is not own]
     if not hops.are_whole:
         sent = sent[:-1]  # the last call may lack some of its arguments
     named = _call if hops.shown.dialect.names_tools else (lambda _: "a call")

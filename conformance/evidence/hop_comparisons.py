@@ -15,6 +15,7 @@ Rule 7: an application whose profile says that it hides thinking sends none of i
 Rule 8: where a protocol says that agents need not share thinking and calls, an answer that shows
         none of them lost none.
 Rule 9: a text that no model sent is reported by `hop/text`, and has no place in the order.
+Rule 10: a model may give its text as the argument of a call, which need not be shown then.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from conformance.evidence.answering_calls import answering_call
 from conformance.evidence.hop_calls import tools
 from conformance.evidence.hop_ends import answer_whole, failure, failure_shown, reason_kept
 from conformance.evidence.hop_opaque import opaque_kept, opaque_returned
@@ -74,6 +76,8 @@ def _compared_texts(
 
 
 def _text(hops: ApplicationHops) -> Compared:
+    if answering_call(hops) is not None:
+        return True
     return _texts(hops, hops.said.of("text"), hops.sent.of("text"))
 
 

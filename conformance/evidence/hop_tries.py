@@ -4,7 +4,7 @@ Rule 1: a try is replaced by a later call with the same request and any answer, 
         tool: then the request lost the call (`hop_talk`). If requests were not recorded, a try is a
         call that broke off, and whose text begins the later answer.
 Rule 2: if a try broke off, and it is unclear whether a later call continues it, the application may
-        show its text or not.
+        show its text or not. The same holds for words in place of the call that was demanded.
 Rule 3: the text of a replaced try has to go before the answer is over, if the protocol can take it
         back; a text shown as often as other calls contain it is theirs. The same holds for a
         beginning of a try, however short, if only beginnings precede the rest.
@@ -45,8 +45,18 @@ def replaced_tries(behind: Sequence[ReadAnswer]) -> frozenset[int]:
 
 
 def broken_tries(behind: Sequence[ReadAnswer]) -> frozenset[int]:
-    """Rule 2: the places of answers that broke off, and are not the last."""
-    return frozenset(n for n, each in enumerate(behind[:-1]) if not each.is_whole)
+    """Rule 2: the places of answers that were not what was asked for, and are not the last."""
+    return frozenset(
+        n for n, each in enumerate(behind[:-1]) if not each.is_whole or _lacks_call(each)
+    )
+
+
+def _lacks_call(answer: ReadAnswer) -> bool:
+    """Whether the request demands a call, and none came."""
+    request, script = answer.exchange.request, answer.dialect.script
+    if script is None or request is None or not isinstance(request.json, Mapping):
+        return False
+    return bool(script.wishes.read(request.json).call) and not answer.transcript.tools
 
 
 def _question(answer: ReadAnswer) -> Mapping[str, Any] | None:

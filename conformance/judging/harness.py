@@ -52,7 +52,7 @@ ENDING: Final = _harness_rule(
     "ending",
     "A stream that broke off is never reported as complete, nor a whole one as broken.",
     {"breaks": "half an answer is stored, shown or executed as if it were complete"},
-    "The end of the body is no success: wait for the dialect's terminal event.",
+    "A broken body is no success: wait for the terminal event. A whole one must not fail.",
 )
 IN_ORDER: Final = _harness_rule(
     "extracts-in-order",

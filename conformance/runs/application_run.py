@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from conformance.core.events import Exchange
 from conformance.dialects import AGENTS, ENDPOINTS, get, required, stated_request
 from conformance.dialects.base import Reading
 from conformance.dialects.script import TOOL
+from conformance.evidence.answering_calls import argument_texts
 from conformance.evidence.application import APP
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import read_transcript
@@ -53,6 +55,7 @@ _HIDDEN: Final = (
 _UNASKED: Final = "point the base URL of its provider there"
 _NOT_LET_IN: Final = "-H 'NAME: VALUE' sends what it asks for, such as a cookie"
 _NOT_THERE: Final = "--app names the whole address of its endpoint"
+_NO_MODEL: Final = "--model ID states the one that its user chooses"
 _HINTS: Final = {401: _NOT_LET_IN, 403: _NOT_LET_IN, 404: _NOT_THERE, 405: _NOT_THERE}
 
 
@@ -153,8 +156,9 @@ def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchang
             if each.hop != "upstream" or each.role != shown.role or not each.dialect:
                 continue
             said = read_transcript(each, get(each.dialect), Reading())
-            own = ("".join(said.text).strip(), "".join(said.thinking).strip())
-            came_back = any(text and text in texts for text in own)
+            given = (argument_texts(str(call.get("arguments"))) for call in said.tools)
+            own = ("".join(said.text), "".join(said.thinking), *chain.from_iterable(given))
+            came_back = any(text.strip() and text.strip() in texts for text in own)
             body = each.request.json if each.request else None
             fields = body if isinstance(body, dict) else {}
             shape = call_shape(each.dialect, fields, question)
@@ -167,6 +171,9 @@ def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError
     strayed = elsewhere(answer, "the application")
     came = strayed.message if strayed else f"the application {_what_came(outcome)}"
     hint = _NOT_THERE if strayed else _HINTS.get(status_of(answer) or 0, _UNASKED)
+    form = get(outcome.run.dialect).request
+    if "model" in came.lower() and form is not None and form.model:
+        hint = _NO_MODEL
     strays = upstream.strays.sentence()
     only = f" of a model, only {strays}" if strays else ""
     return RemoteError(f"{came}, and asked nothing at port {upstream.port}{only}", hint=hint)

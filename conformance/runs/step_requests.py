@@ -89,7 +89,7 @@ def step_request(
         for at, made in _own_ids(dialect, before).items():
             key = tuple(at.split("."))
             body = put_at(body, key, made) if value_at(body, *key) is None else body
-        asked = settings.style.apply(body)
+        asked = settings.style.apply(_with_model(body, dialect, settings.model))
         return Request(method=step.method, path=step.path, headers=own, json=asked)
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
@@ -101,6 +101,12 @@ def step_request(
         headers=tuple(headers.items()),
         json=sent_body if step.method == "POST" else None,
     )
+
+
+def _with_model(body: Any, dialect: str, model: str) -> Any:
+    """The body with the model that the user named, where such interfaces state one."""
+    form = required(get(dialect).request, dialect, "request bodies")
+    return put_at(body, tuple(form.model.split(".")), model) if form.model and model else body
 
 
 def _own_ids(dialect: str, before: Exchange | None) -> dict[str, str]:

@@ -64,10 +64,10 @@ class UpstreamCall(Struct, frozen=True):
     kind: str = TURN
 
 
-def _spoken_by(persona: Persona, path: str) -> str | None:
-    """The dialect that is spoken at a path; of two that share it, the persona's."""
+def _spoken_by(persona: Persona, path: str, body: Mapping[str, Any]) -> str | None:
+    """The dialect that is spoken at a path; of two that share it, the persona's or the body's."""
     own = ENDPOINTS.get(persona.dialect)
-    return persona.dialect if own is not None and own.serves(path) else dialect_at(path)
+    return persona.dialect if own is not None and own.serves(path) else dialect_at(path, body)
 
 
 class UpstreamStandIn(Struct):
@@ -124,7 +124,7 @@ class UpstreamStandIn(Struct):
         """What a request is answered: 404 where nothing is known of its path."""
         fields = body if isinstance(body, dict) else {}
         persona = self.persona_for(path, headers, fields)
-        dialect = _spoken_by(persona, path)
+        dialect = _spoken_by(persona, path, fields)
         if method == "POST" and dialect is not None:
             self._number, call = self._number + 1, self._answered
             form = get(dialect).request

@@ -102,6 +102,23 @@ def test_a_server_that_dies_exits_3_after_the_report(
     assert "rules over" in out.out
 
 
+def test_findings_count_more_than_a_server_that_dies(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = [*APP, "--model", "chatty", "--scenario", "think"]
+    serve(monkeypatch, dies_after=4, thoughtless=True)
+    assert main(wanted) == 1
+    assert "error: the server no longer answers" in capsys.readouterr().err
+    # What is only missing because nobody answered is no finding.
+    serve(monkeypatch, dies_after=4)
+    assert main([*wanted, "--require-exercised"]) == 3
+    known = tmp_path / "known.yaml"
+    entry = "{rule: scenario/thinking, exchange: 1, reason: r}"
+    known.write_text(f"target: chatty-1\nentries:\n  - {entry}\n", encoding="utf-8")
+    serve(monkeypatch, dies_after=4)
+    assert main([*wanted, "--target", "chatty-1", "--expected-failures", str(known)]) == 3
+
+
 def test_nobody_there_exits_3(capsys: pytest.CaptureFixture[str]) -> None:
     wanted = ["run", "--url", "http://127.0.0.1:1", "--model", "m"]
     assert main(wanted) == 3

@@ -336,6 +336,21 @@ def test_a_path_may_hold_the_name_of_a_model() -> None:
     assert not endpoint.serves("/v1beta/models/a/b:generateContent")
 
 
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ({"inputs": "Hi", "parameters": {}}, "huggingface.tgi"),
+        ({"text": "Hi"}, "sglang.generate"),
+        ({"input_ids": [1, 2]}, "sglang.generate"),
+        (None, "sglang.generate"),
+    ],
+)
+def test_of_two_dialects_at_one_path_the_body_shows_which_is_asked(
+    body: object, asked: str
+) -> None:
+    assert dialects.dialect_at("/generate", body) == asked
+
+
 @pytest.mark.parametrize("framing", ["lines", "body"])
 def test_rules_of_event_streams_apply_where_a_dialect_has_such_streams(framing: Framing) -> None:
     data = {"lines": b'{"done":true}\n{"done":true}\n', "body": b'{"done":true}'}[framing]

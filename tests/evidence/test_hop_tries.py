@@ -108,6 +108,17 @@ def test_what_was_taken_back_is_not_on_the_screen(take_back: Payload) -> None:
     assert RULE not in broken_hops(found)
 
 
+def test_words_in_place_of_the_call_that_was_demanded_need_not_be_shown() -> None:
+    """BeeAI's agents ask again, with more in the history, until `final_answer` is called."""
+    final = {"type": "function", "function": {"name": "final_answer", "parameters": {}}}
+    chosen = {"type": "function", "function": {"name": "final_answer"}}
+    behind = [chat({"content": OTHER}), chat({"content": WHOLE})]
+    demanded = [{**each, "tools": [final], "tool_choice": chosen} for each in (ASKED, ELSE)]
+    assert broken_hops(judged_hops(_shown(WHOLE), *behind, asked=demanded)) == set()
+    free = [ASKED, ELSE]
+    assert "hop/text" in broken_hops(judged_hops(_shown(WHOLE), *behind, asked=free))
+
+
 def test_thinking_of_a_try_does_not_stay_either() -> None:
     thought, said = "It sails in the morning.", {"content": WHOLE}
     dialect, body = chat({"reasoning_content": thought})

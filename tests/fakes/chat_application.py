@@ -22,6 +22,17 @@ TOOL: Final = {
         "parameters": {"type": "object", "properties": {"expression": {"type": "string"}}},
     },
 }
+FINAL: Final[Part] = {
+    "type": "function",
+    "function": {
+        "name": "final_answer",
+        "parameters": {
+            "type": "object",
+            "properties": {"response": {"type": "string"}},
+            "required": ["response"],
+        },
+    },
+}
 SCORE: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"score": {"type": "integer"}},
@@ -37,7 +48,8 @@ class ChatApplication:
 
     `shows_score`: what the router says is all that it shows. `tries` is how often it asks a model
     that refuses; then it hangs up. `streams`: it asks its model for a stream, not for a whole body.
-    `reads_thinking`: it shows what the model thinks.
+    `reads_thinking`: it shows what the model thinks. `answers_by_call`: its model has to answer by
+    a call, whose argument is shown. `wants_model`: it asks the model that its user names.
     """
 
     upstream: str = ""
@@ -47,11 +59,16 @@ class ChatApplication:
     streams: bool = True
     model: str = "m"
     reads_thinking: bool = True
+    answers_by_call: bool = False
+    shows_less: bool = False  # of such an argument
+    wants_model: bool = False
     scores: list[int] = field(default_factory=list)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
         asked = json.loads((await receive())["body"])
+        if self.wants_model:
+            self.model = asked.get("model") or ""
         parts = self.answer(_history(asked))
         first = await anext(parts)  # a model that refuses is told by silence
         await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
@@ -62,6 +79,10 @@ class ChatApplication:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def answer(self, history: list[Part]) -> AsyncIterator[Part | str]:
+        if not self.model:
+            yield {"type": "error", "errorText": "`model` must be set"}
+            yield "[DONE]"
+            return
         async with httpx.AsyncClient(base_url=f"{self.upstream}/v1", verify=False) as client:
             for kind in self.asks:
                 response = await client.post("/chat/completions", json=_own_call(kind, history))
@@ -83,15 +104,32 @@ class ChatApplication:
 
     async def _turn(self, client: httpx.AsyncClient, history: list[Part]) -> str:
         body = {"model": self.model, "stream": self.streams, "messages": history, "tools": [TOOL]}
+        if self.answers_by_call:
+            told = [{**each, "content": f"Your task: {each['content']}"} for each in history]
+            chosen = {"type": "function", "function": {"name": "final_answer"}}
+            body |= {"messages": told, "tools": [FINAL], "tool_choice": chosen}
+        lost = 4 if self.shows_less else 0
         for _ in range(self.tries):
             response = await client.post("/chat/completions", json=body)
             if response.status_code == 200:
-                return response.text if self.streams else _as_stream(response.json())
+                return response.text if self.streams else _as_stream(response.json(), lost)
         raise ConnectionError
 
 
-def _as_stream(body: Part) -> str:
-    return f"data: {json.dumps({'choices': [{'delta': e['message']} for e in body['choices']]})}"
+def _as_stream(body: Part, lost: int) -> str:
+    said = [_with_argument(each["message"], lost) for each in body["choices"]]
+    return f"data: {json.dumps({'choices': [{'delta': each} for each in said]})}"
+
+
+def _with_argument(message: Part, lost: int) -> Part:
+    """The message; its text is the argument of the function for answers, where it calls that."""
+    for call in message.get("tool_calls") or ():
+        if call["function"]["name"] == "final_answer":
+            return {
+                **message,
+                "content": json.loads(call["function"]["arguments"])["response"][lost:],
+            }
+    return message
 
 
 def _history(asked: Part) -> list[Part]:

@@ -44,10 +44,11 @@ def ran(
     scenarios: Sequence[str] = (),
     recorded: Sequence[Scenario] = (),
     display: RunDisplay = UNSEEN,
+    model: str = "think-1",
 ) -> RunOutcome:
     save = folder if is_kept else None
     chosen = recorded or load_scenarios(scenarios)
-    options = RunOptions(model="think-1", profile="strict", save=save)
+    options = RunOptions(model=model, profile="strict", save=save)
 
     async def go() -> RunOutcome:
         async with serve_upstream(0) as upstream:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.cassette import read
+from conformance.core.errors import RemoteError
 from conformance.core.shipped import cassettes
 from conformance.judging.rulebook import Rulebook
 from conformance.runs import RunOutcome, application_run, recorded_scenarios
@@ -63,6 +64,26 @@ def test_a_router_is_given_what_it_asks_for(tmp_path: Path) -> None:
 def test_what_is_made_of_a_routers_answer_is_not_compared_with_it(tmp_path: Path) -> None:
     application = ChatApplication(asks=("router",), shows_score=True)
     assert findings(ran(application, tmp_path, scenarios=["app-answer"])) == []
+
+
+def test_an_answer_may_be_the_argument_of_a_call_that_is_demanded(tmp_path: Path) -> None:
+    """BeeAI's agents demand a call of `final_answer`, and put words before those of the user."""
+    application = ChatApplication(answers_by_call=True, streams=False)
+    outcome = ran(application, tmp_path, scenarios=["app-answer"])
+    assert findings(outcome) == []
+    assert notes_on_calls(outcome) == []  # they are calls of the turn, and none of a router
+    application.shows_less = True
+    outcome = ran(application, tmp_path / "less", scenarios=["app-answer"])
+    assert {rule for rule, _ in findings(outcome)} >= {"hop/text"}
+
+
+def test_a_model_that_the_user_chooses_is_named_in_the_request(tmp_path: Path) -> None:
+    application = ChatApplication(wants_model=True)
+    assert findings(ran(application, tmp_path, scenarios=["app-answer"])) == []
+    assert application.model == "think-1"
+    with pytest.raises(RemoteError, match="must be set") as caught:
+        ran(application, tmp_path / "none", scenarios=["app-answer"], model="")
+    assert "--model ID" in str(caught.value)
 
 
 def test_an_application_that_closes_where_its_model_refuses_does_not_end_the_run(

@@ -369,6 +369,22 @@ def test_a_finish_that_a_server_repeats_may_be_reported_once() -> None:
     assert failing(completed(one, asked, again)) >= {AGREES}
 
 
+def test_a_call_that_was_cut_in_its_arguments_need_not_be_reported() -> None:
+    """The SDKs of pi and Strands report calls where their block stops; this one never does."""
+    judge, exchange = judging("anthropic.messages/allowed/call-cut-at-the-limit")
+    report = events_of(judge, exchange)
+    (call,) = [each for each in report if each["type"] == "tool.end"]
+    without = [each for each in report if each is not call]
+    assert not completed(judge, exchange, report).findings
+    assert not completed(judge, exchange, without).findings
+    # Nobody may make a whole call of it, nor leave out one that is whole.
+    made_up = [{**each, "arguments": "{}"} if each is call else each for each in report]
+    assert failing(completed(judge, exchange, made_up)) >= {AGREES}
+    one, asked = judging(TOOLS)
+    no_calls = [each for each in events_of(one, asked) if each["type"] != "tool.end"]
+    assert failing(completed(one, asked, no_calls)) >= {AGREES}
+
+
 @pytest.mark.parametrize("name", [RESPONSES, CHAT, "openai.responses/client/raw-thinking"])
 def test_a_client_with_one_view_of_thinking_names_no_channel(name: str) -> None:
     judge, exchange = judging(name)

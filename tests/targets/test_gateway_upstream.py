@@ -145,6 +145,17 @@ def test_what_was_sent_is_what_was_kept(dialect: str, script: str) -> None:
     assert one.exchange.response.status == response.status_code
 
 
+@pytest.mark.parametrize(
+    ("body", "key"), [({"inputs": "Hi"}, "generated_text"), ({"text": "Hi"}, "meta_info")]
+)
+def test_a_path_of_two_servers_is_answered_as_the_one_that_is_asked(
+    body: dict[str, str], key: str
+) -> None:
+    """`huggingface_hub` asks the base URL of a TGI, `sglang` that of its own server."""
+    response, _ = posted("answer", body, "huggingface.tgi")
+    assert key in response.json()
+
+
 def test_a_cut_is_a_reset() -> None:
     with pytest.raises(httpx.HTTPError):
         posted("cut", ASKED)

@@ -89,7 +89,8 @@ def _nothing_judged(
 
 def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     shown = recognised_dialect(exchange)
-    requested = dialect_at(exchange.request.path) if exchange.request else None
+    request = exchange.request
+    requested = dialect_at(request.path, request.json) if request else None
     if shown is None and requested is None:
         return None
     return file.dialect or shown or requested

@@ -103,5 +103,6 @@ REQUEST: Final = RequestForm(
     ask=_ask_body,
     next_turns=_next_turns,
     streams=lambda _body: True,
+    model="model",
     conversation="id",
 )

@@ -18,6 +18,7 @@ Rule 8: with calls, `tool_calls` counts as the server's `stop`, unless a client 
         unchanged.
 Rule 9: a finish that the server sends again may be reported once.
 Rule 10: a client that names no channel of its thinking is not asked which one it was.
+Rule 11: a call that was cut in its arguments need not be reported.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ from conformance.rules.forms.response import Answer
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 from conformance.targets.client.adapter import AdapterAnswer, joined_text
-from conformance.targets.client.free_reports import finished_once, in_one_channel
+from conformance.targets.client.free_reports import (
+    finished_once,
+    in_one_channel,
+    without_cut_calls,
+)
 from conformance.targets.client.late_calls import CALLS_AT_END, TEXTS, calls_at_finish, sent_late
 from conformance.targets.client.protocol import ClientImplementation, event_fields
 from conformance.targets.client.variation import VariationKind
@@ -163,6 +168,7 @@ class ClientJudge:
         if kind != "reset" and not is_refusal(exchange):
             own, reported = finished_once(sent, answered.events)
             own, reported = in_one_channel(own, reported)
+            own = without_cut_calls(own, reported)
             spelled = calls_as_sent(reported, own.client_events)
             own, events = self._with_calls_late(own, self._respell_finish(spelled, own))
             breaks_off = answered.how in _BROKEN

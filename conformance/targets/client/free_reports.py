@@ -1,7 +1,8 @@
 """What a client may report otherwise than it was sent, and be right.
 
 Some servers repeat the finish beside the usage, and clients show one. Clients with one view of
-thinking do not name its channel, raw or summary.
+thinking do not name its channel, raw or summary. A call that ends at the limit of tokens, in the
+middle of its arguments, is none that anybody can carry out, and many clients report it nowhere.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.core.events import Event
+from conformance.judging.client_calls import parsed_arguments
 from conformance.judging.transcript import Transcript
 
 _FINISH: Final = "finish"
 _THINKING: Final = "thinking.delta"
 _CHANNEL: Final = "channel"
+_CALL: Final = "tool.end"
 Reported = Sequence[Mapping[str, Any]]
 
 
@@ -44,6 +47,21 @@ def _repeated(events: Iterable[tuple[str, Mapping[str, Any]]]) -> set[int]:
             found.add(at)
         seen.add(key)
     return found
+
+
+def without_cut_calls(sent: Transcript, reported: Reported) -> Transcript:
+    """What was sent without calls whose arguments are no JSON, where the client reports fewer."""
+    calls = [each for each in sent.events if _is_own_call(each)]
+    cut = [each for each in calls if isinstance(parsed_arguments(each.data), str)]
+    told = sum(each["type"] == _CALL for each in reported)
+    if not cut or told != len(calls) - len(cut):
+        return sent
+    return replace(sent, events=[each for each in sent.events if each not in cut])
+
+
+def _is_own_call(event: Event) -> bool:
+    is_call = event.layer == "semantic" and event.type == _CALL
+    return is_call and not event.data.get("hosted")
 
 
 def in_one_channel(sent: Transcript, reported: Reported) -> tuple[Transcript, Reported]:

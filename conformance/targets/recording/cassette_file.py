@@ -60,7 +60,7 @@ class CassetteFile:
 def _cassette_header(options: RecordingOptions, request: Request, via: str) -> Header:
     body = stated_request(request).json
     model = body.get("model") if isinstance(body, dict) else None
-    dialect, profile = dialect_at(request.path), options.profile
+    dialect, profile = dialect_at(request.path, body), options.profile
     if dialect and profile and not has_profile(dialect, profile):
         profile = None  # a proxy passes on several APIs: not each of them has such a profile
     return Header(

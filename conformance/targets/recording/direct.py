@@ -181,7 +181,7 @@ async def _record_exchange(
         response=recorder.response,
         chunks=(Chunk(recorder.start),),
         end=how,
-        dialect=dialect_at(recorder.request.path),
+        dialect=dialect_at(recorder.request.path, recorder.request.json),
     )
 
 

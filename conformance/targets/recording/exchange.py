@@ -103,7 +103,7 @@ class ExchangeRecorder:
         self._max_bytes = file.options.max_bytes
         self._when_full = when_full
         self._body: BodyRedactor | None = None
-        self._messages = MessageRedactor(redactor, dialect_at(request.path))
+        self._messages = MessageRedactor(redactor, dialect_at(request.path, request.json))
         self._decoder: ContentDecoder | None = None
         self._pieces: list[bytes] = []
         self._joined = self._fed = self._written = 0
@@ -117,7 +117,7 @@ class ExchangeRecorder:
         shown = request if redactor is None else self._redact_request(redactor)
         self._method, self._path = shown.method, shown.path
         self._is_request_changed = shown.json != request.json
-        (scenario, role), dialect = step, dialect_at(request.path)
+        (scenario, role), dialect = step, dialect_at(request.path, request.json)
         self.number = self._writer.request(
             shown, after=after, dialect=dialect, scenario=scenario, role=role
         )

@@ -1,0 +1,38 @@
+"""Calls by which a model gives its answer.
+
+Agents that want the answer in a form of their own offer a tool for it (`final_answer`, an output
+tool), demand a call of it, and show one of its arguments as the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from conformance.core.json_values import decode_json
+from conformance.evidence.hop_sides import ApplicationHops
+from conformance.evidence.side_content import SidePart
+
+
+def argument_texts(arguments: str) -> tuple[str, ...]:
+    """The texts among the arguments of a call; none where they are no JSON."""
+    return tuple(_texts(decode_json(arguments)))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
+def answering_call(hops: ApplicationHops) -> SidePart | None:
+    """The call of a model without any text whose argument is all of the text that is shown."""
+    if hops.said.of("text"):
+        return None
+    shown = "".join(each.text for each in hops.sent.of("text")).strip()
+    if not shown:
+        return None
+    calls = reversed(hops.said.of("tool"))
+    return next((c for c in calls if shown in map(str.strip, argument_texts(c.call[1]))), None)
