@@ -6,7 +6,6 @@ A path is a tuple of keys and list positions. Values are never changed in place.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
 import msgspec
@@ -21,8 +20,8 @@ _SHALLOW: Final = (
 MOST_VALUES: Final = 4 * 1024 * 1024
 _DECODE: Final = msgspec.json.Decoder().decode
 _ENCODE: Final = msgspec.json.Encoder().encode
-_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
-_BRACKETS: Final = re.compile(r"[\[\]{}]")
+_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(each for each in range(128) if each not in b"[]{}")
 
 
 class _NotJson:
@@ -91,12 +90,14 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _nests_too_deep(text: str) -> bool:
-    depth = 0
-    for bracket in _BRACKETS.finditer(_STRING.sub("", text)):
-        depth += 1 if bracket[0] in "[{" else -1
-        if depth > MOST_DEPTH:
-            return True
-    return False
+    """Whether something is left when the innermost brackets are taken away `MOST_DEPTH` times."""
+    outside = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
+    brackets = "".join(outside).encode("ascii", "ignore").translate(_BRACKETS, _NO_BRACKETS)
+    for _ in range(MOST_DEPTH):
+        if not brackets:
+            break
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)
 
 
 def _value_count(text: str) -> int:

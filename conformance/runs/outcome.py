@@ -51,6 +51,10 @@ class RunOutcome(Struct, frozen=True):
     scenarios: int = 0
     interrupted: bool = False
 
+    def __repr__(self) -> str:
+        # asyncio writes out what a run gives when it ends: all streams took a twentieth of the run.
+        return f"RunOutcome({len(self.report.streams)} streams of {self.scenarios} scenarios)"
+
 
 def run_outcome(
     runs: Sequence[ApiRun],

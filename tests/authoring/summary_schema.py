@@ -32,7 +32,9 @@ def schema_text() -> str:
     fields = described["$defs"]["RunSummary"]["properties"]
     fields["report"]["pattern"] = r"^1(\.|$)"
     fields["link"]["pattern"] = _LINK
-    fields["families"]["additionalProperties"]["propertyNames"] = {"enum": list(Verdict)}
+    counts = fields["families"]["additionalProperties"]
+    counts.pop("propertyNames", None)  # msgspec states it from 0.23 on, in another place
+    counts["propertyNames"] = {"enum": list(Verdict)}
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Summary of a saved run, as the board has it",

@@ -6,6 +6,7 @@ written, so operators and allowances are put back when it is read.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import subprocess
 import sys
@@ -31,6 +32,7 @@ def made_matrix(file: Path, *, one_in: int = 1) -> Matrix:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(50_000)  # what is loaded stays: looking for garbage in it took a tenth
     one_in = int(sys.argv[2])
     bases = list(shipped_bases())[::one_in]
     made = judge_matrix(bases, shipped_mutants() if one_in == 1 else (), jobs=None)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,6 +37,13 @@ def sample(project: Project) -> Project:
     return project
 
 
+@pytest.fixture(scope="module")
+def _clients() -> None:
+    """Loaded once for all runs in this process: each of them forgets what it has imported."""
+    for name in ("fastapi", "pydantic_ai.models.anthropic", "pydantic_ai.models.openai"):
+        import_module(name)
+
+
 @contextmanager
 def service(folder: Path) -> Iterator[str]:
     """The sample's service on a port of its own."""
@@ -49,6 +57,7 @@ def service(folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_clients")
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2", "uvicorn")
 def test_clients_are_recorded_once_and_tested_offline(
     sample: Project, monkeypatch: pytest.MonkeyPatch
@@ -57,8 +66,8 @@ def test_clients_are_recorded_once_and_tested_offline(
         live = ("--conformance-record=once", f"--conformance-url={url}")
         counts(sample.spawn("test_assistant.py", *live), passed=3)
     monkeypatch.setenv("CI", "true")
-    counts(sample.spawn("test_assistant.py"), passed=3)
-    result = sample.spawn("recorded.conformance.yaml", "-v")
+    counts(sample.run("test_assistant.py"), passed=3)
+    result = sample.run("recorded.conformance.yaml", "-v")
     result.stdout.fnmatch_lines_random(
         ["*::wire/chat/done-present PASSED*", "*::wire/messages/stop-present PASSED*"]
     )
@@ -68,36 +77,38 @@ def test_clients_are_recorded_once_and_tested_offline(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_clients")
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
 def test_client_is_recorded_from_the_application_itself(
     sample: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live = ("--conformance-record=once", "--conformance-url=asgi:service:app")
-    counts(sample.spawn("test_assistant.py", "-k", "messages", *live), passed=1)
+    counts(sample.run("test_assistant.py", "-k", "messages", *live), passed=1)
     monkeypatch.setenv("CI", "true")
-    counts(sample.spawn("test_assistant.py", "-k", "messages"), passed=1)
+    counts(sample.run("test_assistant.py", "-k", "messages"), passed=1)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_clients")
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
 def test_client_without_its_recordings_fails_in_ci(
     sample: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CI", "true")
-    result = sample.spawn("test_assistant.py")
+    result = sample.run("test_assistant.py")
     counts(result, failed=3)
     result.stdout.fnmatch_lines(["*holds no recording*"])
 
 
 @needs("fastapi")
 def test_service_is_tested_without_a_port(sample: Project) -> None:
-    counts(sample.spawn("test_service.py"), passed=2)
+    counts(sample.run("test_service.py"), passed=2)
 
 
 @pytest.mark.slow
 @needs("fastapi")
 def test_service_takes_scenarios_without_a_port(sample: Project) -> None:
-    result = sample.spawn("service.conformance.yaml", "--conformance-url=asgi:service:app")
+    result = sample.run("service.conformance.yaml", "--conformance-url=asgi:service:app")
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] > 50
     assert "failed" not in outcomes
