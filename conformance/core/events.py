@@ -61,7 +61,10 @@ TRANSPORT_EVENTS: Final = frozenset(
 )
 
 TURN_EVENTS: Final = frozenset(
-    {"turn.call", "turn.text", "turn.named", "turn.result", "turn.again"}
+    {
+        *("turn.call", "turn.text", "turn.named", "turn.result", "turn.again"),
+        *("turn.resumed", "turn.moved"),
+    }
 )
 """The calls and the text of an answer, or of the turn that brings it back, in any dialect; and what
 a request sends to a server that keeps the answer which it names."""

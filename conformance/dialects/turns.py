@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
+from conformance.core.events import Event
 from conformance.core.spelling import one_spelling
 from conformance.dialects.json_edge import elements, mapping, objects, string
 
@@ -63,13 +64,21 @@ class HistoryForm(Struct, frozen=True):
 
     `key` is where it is in a body, `entries` gives it: one for each `position` of
     `request.item`.
-    `thread` is the dotted path of what names the conversation, empty where nothing does.
+    `thread` are dotted paths to what names the conversation, of which the first that is there
+    counts; `thread_path` is the end of a request's path that names it as `{thread}`, and
+    `answer_thread` gives it of an event of the answer, where the server makes it up.
+    `named` are dotted paths to what names the answer itself, where that is not
+    `RequestForm.previous`, and `answer_name` gives it of an event of the answer.
     """
 
     key: str
     entries: Callable[[Any], list[Any]]
     read: Callable[[Any], HistoryEntry]
-    thread: str = ""
+    thread: tuple[str, ...] = ()
+    thread_path: str = ""
+    answer_thread: Callable[[Event], str] | None = None
+    named: tuple[str, ...] = ()
+    answer_name: Callable[[Event], str] | None = None
 
 
 def history_call(id_: Any, name: Any, arguments: Any) -> HistoryCall:

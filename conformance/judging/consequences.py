@@ -104,19 +104,27 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turn-redacted": ("redacted-unchanged",),
     # What a request lost of sealed data, an application lost.
     **dict.fromkeys(("opaque", "opaque-returned"), _OF_SEALS),
-    "turn-unchanged": ("text-unchanged", "summary-unchanged"),
+    "turn-unchanged": ("text-unchanged", "summary-unchanged", "kept-with-tools"),
     "thinking-kept": ("signature-unchanged", "turn-signed"),
     "text-unchanged": (
         *("signed-unchanged", "signature-present", "details-signed", "earlier-details-signed"),
         "details-text-unchanged",
     ),
-    "summary-unchanged": ("signed-unchanged",),
+    "summary-unchanged": (
+        *("signed-unchanged", "sealed-unchanged", "sealed-or-left-out", "turn-sealed"),
+        "ids-distinct",
+    ),
     "details-text-unchanged": ("details-signed", "earlier-details-signed"),
     # The comparison shows both sides; what a request alone lacks follows from it.
     **dict.fromkeys(("signature-present", "step-signed"), ("signed-unchanged",)),
     "signed-in-place": ("signed-unchanged",),
     "result-addressed": ("history/calls/asked", "history/calls/answered"),
-    "thinking-apart": ("*/signature-unchanged", "*/turn-signed", "*/thinking-kept"),
+    "thinking-apart": (
+        *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
+    ),
+    "thinking-marked": ("*/text-as-said",),
+    # Who names a task with another context is to be refused.
+    "context-kept": ("history/a2a/context-of-task",),
     "calls-as-made": ("history/calls/ids-distinct", *_OF_PLACES),
     "calls-complete": (
         *("calls-as-made", "history/calls/asked", "*/result-asked"),

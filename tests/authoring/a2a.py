@@ -98,14 +98,14 @@ def events(payloads: Iterable[Fields]) -> list[Message]:
 
 
 def asked(
-    version: str = "0.3", method: str = "", text: str = "Is the lock open at noon?"
+    version: str = "0.3", method: str = "", text: str = "Is the lock open at noon?", **names: str
 ) -> Fields:
     if version == "0.3":
         said_part = {"kind": "text", "text": text}
         asks: Fields = {"kind": "message", "role": "user"}
     else:
         said_part, asks = {"text": text}, {"role": "ROLE_USER"}
-    asks |= {"messageId": "m-1", "parts": [said_part]}
+    asks |= {"messageId": "m-1", "parts": [said_part], **names}
     named = method or ("message/stream" if version == "0.3" else "SendStreamingMessage")
     return {"jsonrpc": "2.0", "id": 1, "method": named, "params": {"message": asks}}
 

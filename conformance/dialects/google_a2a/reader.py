@@ -6,7 +6,8 @@ Rule 1: a payload is `a2a.task`, `a2a.status`, `a2a.artifact`, `a2a.message` or 
         where it is appended to nothing.
         A whole answer is a task or a message, behind `a2a.body`.
 Rule 2: over JSON-RPC an event has `rpc`, what stands around the result, and `foreign_id` where its
-        id is not that of the request.
+        id is not that of the request. Where the request names a context, an event has
+        `asked_context`: whether it names the same one.
 Rule 3: each is followed by `a2a.part` per part, with what it is of, its kind and its mark as a
         thought. It `leaks` where it says without a mark what was said as a thought.
 Rule 4: a task is over with a terminal state, a lone message, or an error. One that waits for its
@@ -22,6 +23,7 @@ from typing import Any, Final
 from conformance.core.events import Ending, Event, Frame, Request
 from conformance.dialects import outcome
 from conformance.dialects.google_a2a.content import TaskContent
+from conformance.dialects.google_a2a.requests import context_of
 from conformance.dialects.google_a2a.vocabulary import (
     ARTIFACT,
     BODY,
@@ -51,6 +53,7 @@ class TaskReader(TypedReader[TaskContent]):
     unknown = UNKNOWN
     history = "params.message.parts"
     _asked_id: Any = _NOT_ASKED
+    _asked_context = ""
     _waits = False  # for what its user says next
 
     def _new_content(self) -> TaskContent:
@@ -60,6 +63,7 @@ class TaskReader(TypedReader[TaskContent]):
     def request(self, request: Request) -> list[Event]:
         if "jsonrpc" in mapping(request.json):
             self._asked_id = mapping(request.json).get("id")
+        self._asked_context = context_of(request.json)
         return super().request(request)
 
     def _read_body(self, payload: Any) -> None:
@@ -94,6 +98,8 @@ class TaskReader(TypedReader[TaskContent]):
         if kind in (TASK, MESSAGE) and task != (self._announced or ""):
             self._announce(task)
         about |= {"task": task or None, "context": string(thing.get("contextId")) or None}
+        if self._asked_context and about["context"]:
+            about["asked_context"] = about["context"] == self._asked_context
         state = state_of(thing) if "status" in thing else ""
         about |= {"state": state} if state else {}
         if state in TERMINAL or state in INTERRUPTED:

@@ -66,6 +66,11 @@ def _message(body: Any) -> Any:
     return mapping(mapping(body).get("params", body)).get("message")
 
 
+def context_of(body: Any) -> str:
+    """The context that a request goes on with, empty where it names none."""
+    return string(mapping(_message(body)).get("contextId"))
+
+
 def _entries(body: Any) -> list[Any]:
     message = _message(body)
     return [message] if isinstance(message, dict) else []
@@ -89,4 +94,12 @@ REQUEST: Final = RequestForm(
     answer_id=_context_id,
     own_id="params.message.messageId",
 )
-TURNS: Final = HistoryForm("params", _entries, _read_entry)
+TURNS: Final = HistoryForm(
+    "params",
+    _entries,
+    _read_entry,
+    thread=("params.message.contextId", "message.contextId"),
+    answer_thread=lambda event: string(event.data.get("context")),
+    named=("params.message.taskId", "message.taskId"),
+    answer_name=lambda event: string(event.data.get("task")),
+)

@@ -42,4 +42,4 @@ REQUEST: Final = RequestForm(
     is_answer=lambda _entry: False,
     conversation="sessionId",
 )
-TURNS: Final = HistoryForm(_NEW, _entries, _read_entry, thread="sessionId")
+TURNS: Final = HistoryForm(_NEW, _entries, _read_entry, thread=("sessionId",))

@@ -71,4 +71,10 @@ REQUEST: Final = RequestForm(
     switches=(_EFFORT,),
     refusals=(_EFFORT,),
 )
-TURNS: Final = HistoryForm("inputs", listed_or_text("inputs"), _read_entry)
+TURNS: Final = HistoryForm(
+    "inputs",
+    listed_or_text("inputs"),
+    _read_entry,
+    thread_path="/conversations/{thread}",
+    answer_thread=lambda event: string(event.data.get("conversation_id")),
+)

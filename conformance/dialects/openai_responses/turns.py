@@ -34,4 +34,4 @@ def _read(entry: Any) -> HistoryEntry:
     return HistoryEntry(by, spoken(item.get("content")), id=string(item.get("id")))
 
 
-TURNS: Final = HistoryForm("input", listed_or_text("input"), _read, thread="conversation")
+TURNS: Final = HistoryForm("input", listed_or_text("input"), _read, thread=("conversation",))

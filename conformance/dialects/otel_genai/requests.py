@@ -49,4 +49,4 @@ REQUEST: Final = RequestForm(
     streams=lambda _body: False,
     tools=_definitions,
 )
-TURNS: Final = HistoryForm(GIVEN, listed(GIVEN), _read_entry, thread="conversation_id")
+TURNS: Final = HistoryForm(GIVEN, listed(GIVEN), _read_entry, thread=("conversation_id",))

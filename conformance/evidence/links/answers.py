@@ -30,7 +30,8 @@ class AnswerTurn(Struct, frozen=True):
 
     `ids` are those of the answer and its messages, `texts` what it showed, block by block, spelled.
     `broken` says why it is not whole, and is empty where it is. `is_short`: it ended at its limit.
-    `sound` are the places of the calls that nobody needs to repair.
+    `sound` are the places of the calls that nobody needs to repair. `thread` is the conversation
+    that the answer says it is of.
     """
 
     exchange: Exchange
@@ -41,6 +42,7 @@ class AnswerTurn(Struct, frozen=True):
     broken: str = ""
     is_short: bool = False
     sound: frozenset[int] = frozenset()
+    thread: str = ""
 
     @property
     def number(self) -> int:
@@ -69,6 +71,10 @@ class AnswerListener:
         form = dialect.request
         # An id of the answer is of use where a request can name it.
         self._answer_id = form.answer_id if form is not None and form.previous else None
+        turns = dialect.turns
+        self._answer_thread = turns.answer_thread if turns is not None else None
+        self._answer_name = turns.answer_name if turns is not None else None
+        self._thread = ""
         self._broken = "" if exchange.end == "eof" else _BROKEN
         self._is_short = False
 
@@ -77,12 +83,17 @@ class AnswerListener:
             if event.layer == "semantic":
                 if event.type in _SPOKEN:
                     self._take_spoken(event)
-            elif self._answer_id is not None and event.layer == "wire":
-                self._take_id(event)
+            elif event.layer == "wire":
+                self._take_names(event)
             if event.type in self._types:
                 self._gatherer.take((event,))
 
-    def _take_id(self, event: Event) -> None:
+    def _take_names(self, event: Event) -> None:
+        if self._answer_thread is not None and not self._thread:
+            self._thread = self._answer_thread(event)
+        if self._answer_name is not None and (name := self._answer_name(event)):
+            self._ids.append(name)
+            self._answer_name = None
         if self._answer_id is not None and (named := self._answer_id(event)):
             self._ids.append(named)
             self._answer_id = None
@@ -138,4 +149,5 @@ class AnswerListener:
             self._broken,
             self._is_short,
             frozenset(self._sound),
+            self._thread,
         )

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from conformance.core.events import Event
 from conformance.evidence.links.answers import AnswerTurn
-from conformance.evidence.links.finder import TurnLink
+from conformance.evidence.links.finder import BY_ID, TurnLink
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
-from conformance.evidence.links.kept import AGAIN, KEPT, NAMED, kept_events
-from conformance.evidence.links.left_out import why_left_out
+from conformance.evidence.links.kept import AGAIN, KEPT, MOVED, NAMED, RESUMED, kept_events
+from conformance.evidence.links.left_out import ELSEWHERE, why_left_out
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.returned import CALL, TEXT, returned_calls, returned_text
@@ -38,6 +38,7 @@ _MOST_NUMBERS: Final = 8
 _MOST_SHOWN: Final = 3  # entries of a turn
 _CONTENT: Final = frozenset({CALL, TEXT})
 _THOUGHT: Final = "thinking.delta"
+_SAID: Final = frozenset({TEXT, "text.delta"})
 
 
 class LinkVerdict(Struct, frozen=True):
@@ -165,7 +166,8 @@ class RepeatedTurns:
         answer, request = link.answers[0], chain.from_iterable(self._events.values())
         asked = OfferedTools.of(self._setting.dialect, answer.exchange.request)
         offered = {name for each in (asked, self._offered) if each for name in each.names}
-        return kept_events(answer, self.talk, link.again, request, offered)
+        by_id = link.evidence == BY_ID
+        return kept_events(answer, self.talk, link.again, request, offered, by_id=by_id)
 
     @cached_property
     def _offered(self) -> OfferedTools | None:
@@ -243,8 +245,19 @@ def _judged(
         return LinkVerdict(Verdict.PASS) if fires else LinkVerdict(Verdict.VACUOUS, why)
     if place.may_lack and not back.taken.parts and rule.types.isdisjoint(_CONTENT):
         return LinkVerdict(Verdict.NOT_APPLICABLE, place.may_lack)
+    if place.may_lack == ELSEWHERE and _adds_thinking(rule, one, other):
+        return LinkVerdict(Verdict.NOT_APPLICABLE, ELSEWHERE)
     violation = _violation(rule, link, given, back, place)
     return LinkVerdict(Verdict.FAIL, violation=violation, answer=link.answers[0])
+
+
+def _adds_thinking(rule: LinkedRule, one: Any, other: Any) -> bool:
+    """Whether a text comes back whole, and more with it: that may be what was thought."""
+    if rule.types.isdisjoint(_SAID) or not (isinstance(one, str) and isinstance(other, str)):
+        return False
+    if rule.form.are == "lacks":
+        return _THOUGHT in rule.types
+    return one in other or other in one
 
 
 def _violation(
@@ -287,6 +300,11 @@ def _difference(
 
 def _beside_kept(given: GatheredEnd, back: GatheredEnd, *, name: str, where: str) -> str:
     """What is wrong beside the name of an answer that the server keeps."""
+    if back.type == MOVED:
+        return f"exchange {name} is of another conversation than the one that the request names"
+    if back.type == RESUMED:
+        had = view(given.taken.parts[0])
+        return f"exchange {name} ended as {had}, but the request goes on from it"
     if back.type == NAMED:
         return f"exchange {name} was not to be stored, but the request goes on from it"
     if back.type == AGAIN:

@@ -275,7 +275,8 @@ class LinkedExchanges:
                 yield rule.id, (verdict, None)
             elif self._places.others and not link.is_sure:
                 names = " and ".join(self._places.name(each.number) for each in link.answers)
-                why = f"nothing but what it shows links it with exchange {names}"
+                what = "what it shows" if link.entries else "a name that others have, too,"
+                why = f"nothing but {what} links it with exchange {names}"
                 yield rule.id, (LinkVerdict(Verdict.UNTESTABLE, why), None)
             elif rule.id in known.broken or self._is_reported_already(link, rule.id):
                 yield rule.id, (self._reported_elsewhere(known.broken.get(rule.id)), None)
@@ -352,4 +353,4 @@ def _named_answer(setting: JudgeSetting, talk: RepeatedTalk) -> str:
     """The id of the answer that the request says it follows; empty where it names none."""
     form = setting.dialect.request
     named = talk.body.get(form.previous) if form is not None and form.previous else ""
-    return named if isinstance(named, str) else ""
+    return talk.named or (named if isinstance(named, str) else "")

@@ -37,6 +37,7 @@ from conformance.evidence.links.requests import RepeatedTalk
 
 MOST_ALIKE: Final = 8  # answers of one key that are remembered
 MOST_KEYS: Final = 1_000_000
+BY_ID: Final = "the id of the answer"
 LONG: Final = 40  # characters of a text that identifies an answer by itself
 _SHARED: Final = 8  # characters that an altered text has to share
 
@@ -95,6 +96,8 @@ class LinkFinder:
         last = asked.outlines[-1] if asked is not None and has_talk else b""
         answer = AnswerPlace(turn, before, last)
         keys = tuple(dict.fromkeys(answer_keys(answer.turn, answer.last)))
+        if thread := turn.thread or (asked.thread if asked is not None else ""):
+            keys = (*keys, ("thread", thread))
         for key in keys:
             known = self._known.get(key)
             if known is None:
@@ -102,10 +105,6 @@ class LinkFinder:
                 if len(self._known) > MOST_KEYS:
                     self._known.popitem(last=False)
             known.appendleft(answer)
-        if asked is not None and asked.thread:
-            thread = ("thread", asked.thread)
-            self._known[thread] = deque([answer])
-            keys = (*keys, thread)
         self._keys[turn.number] = keys
 
     def forget(self, number: int) -> None:
@@ -129,11 +128,12 @@ class LinkFinder:
 
     def _stated(self, talk: RepeatedTalk, named: str) -> list[TurnLink]:
         for evidence, key in (
-            ("the id of the answer", ("id", named)),
+            (BY_ID, ("id", named)),
             ("the conversation", ("thread", talk.thread)),
         ):
             if key[1] and (answers := self._look(key)):
-                return [TurnLink(tuple(a.turn for a in answers[:1]), evidence, (), is_current=True)]
+                newest, is_sure = (answers[0].turn,), len(answers) == 1
+                return [TurnLink(newest, evidence, (), is_current=True, is_sure=is_sure)]
         return []
 
     def _look(self, key: Key) -> tuple[AnswerPlace, ...]:

@@ -1,12 +1,15 @@
 """What a request sends to a server that keeps the answer which the request names.
 
-Rule 1: `turn.named` has the `id` of that answer, and `stored: false` if its request said so and the
-two did not come over WebSockets: a connection keeps its last answer for itself.
+Rule 1: `turn.named` has the `id` of that answer, or of its conversation, and `stored: false` if its
+request said so and the two did not come over WebSockets: a connection keeps its last answer for
+itself.
 Rule 2: `turn.result` has the `id` of each result for a call of that answer, in the order of the
 calls, then of each one whose call is not in the request. A call of a tool that no client offered
 needs none, nor has an answer that ended at its limit any: their calls count as answered. A
 reference may stand for any call.
 Rule 3: `turn.again` has the `place` of each entry that repeats that answer, and its own `id`.
+Rule 4: where the request names the answer, and not only its conversation, there is `turn.resumed`;
+`turn.moved` has the conversation that the request names, `to`, where the answer is of another one.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ from conformance.evidence.links.requests import RepeatedTalk
 NAMED: Final = "turn.named"
 RESULT: Final = "turn.result"
 AGAIN: Final = "turn.again"
-KEPT: Final = frozenset({NAMED, RESULT, AGAIN})
+RESUMED: Final = "turn.resumed"
+MOVED: Final = "turn.moved"
+KEPT: Final = frozenset({NAMED, RESULT, AGAIN, RESUMED, MOVED})
 
 
 def kept_events(
@@ -34,11 +39,17 @@ def kept_events(
     again: Iterable[int],
     request: Iterable[Event],
     offered: AbstractSet[str],
+    *,
+    by_id: bool,
 ) -> Iterator[Event]:
     """The events for one answer; `again` are the entries that repeat it, `offered` the tools."""
     is_unstored = _forbids(answer.exchange) and not _is_of_socket(talk.exchange)
     stored = {"stored": False} if is_unstored else {}
-    yield Event(NAMED, {"id": next(iter(answer.ids), ""), **stored}, 0, "wire")
+    yield Event(NAMED, {"id": next(iter(answer.ids), answer.thread), **stored}, 0, "wire")
+    if by_id:
+        yield Event(RESUMED, {"id": talk.named or answer.ids[0]}, 0, "wire")
+        if "" != talk.thread != answer.thread != "":
+            yield Event(MOVED, {"to": talk.thread}, 0, "wire")
     for name in _results(answer, request, offered):
         yield Event(RESULT, {"id": name}, 0, "wire")
     for place in again:

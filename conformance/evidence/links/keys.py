@@ -37,8 +37,8 @@ class LinkKeys(Struct, frozen=True):
         """Of an exchange; `named` is the id of the answer that its request says it follows."""
         last = talk.outlines[-1] if talk is not None and talk.entries else b""
         said = list(answer_keys(turn, last)) if turn is not None else []
-        if talk is not None and talk.thread:
-            said.append(("thread", talk.thread))
+        threads = (turn.thread if turn is not None else "", talk.thread if talk is not None else "")
+        said += (("thread", each) for each in dict.fromkeys(threads) if each)
         repeated = _repeated_keys(talk, named, carried) if talk is not None else ()
         return cls(_short(said), _short(repeated), carried)
 

@@ -1,8 +1,9 @@
-"""Why a turn may come back without what was thought in it.
+"""Why a turn may come back without what was thought in it, or with that as text.
 
 Rule 1: a model reads its own thinking, and that of few others ("a model reads only some other
 models' thinking blocks", https://platform.claude.com/docs/en/build-with-claude/preserved-thinking):
-who asks another model, or another server, may leave it out.
+who asks another model, or another server, may leave it out. It may stand there as text as well:
+        @mariozechner/pi-ai 0.73.1 makes text of the thinking of every other model.
 Rule 2: a turn that is over and comes back without its calls was condensed by its client.
 Rule 3: a client in a run is played recordings, and continues them at another address under a name
         that its user chose: what counts there is whether the user changed the model.
@@ -10,18 +11,22 @@ Rule 3: a client in a run is played recordings, and continues them at another ad
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
 from conformance.dialects.base import Dialect
 from conformance.evidence.links.finder import TurnLink
 from conformance.evidence.links.requests import RepeatedTalk
 
+ELSEWHERE: Final = "the request goes to another model than the one that thought so"
+
 
 def why_left_out(link: TurnLink, talk: RepeatedTalk, dialect: Dialect) -> str:
     """The reason in words; empty where there is none."""
     answer = link.answers[0]
     if _goes_elsewhere(answer.exchange, talk.exchange, dialect):
-        return "the request goes to another model than the one that thought so"
+        return ELSEWHERE
     calls = (call for place in link.entries for call in talk.said[place].calls)
     if not link.is_current and answer.calls and not any(calls):
         return "a turn that is over comes back without its calls: it was condensed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
+from conformance.dialects.endpoint import Endpoint
 from conformance.dialects.turns import HistoryEntry, HistoryForm
 
 _SIZE: Final = 16
@@ -80,11 +81,25 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
     @property
     def thread(self) -> str:
         """What names the conversation; empty where nothing does."""
-        if not self.form.thread:
+        return self._first_name(self.form.thread) or self._path_name
+
+    @property
+    def named(self) -> str:
+        """The id of the answer that the request goes on from, where its history says so."""
+        return self._first_name(self.form.named)
+
+    @property
+    def _path_name(self) -> str:
+        request = self.exchange.request
+        if not self.form.thread_path or request is None:
             return ""
-        named = value_at(self.body, *self.form.thread.split("."))
-        named = named.get("id") if isinstance(named, dict) else named
-        return named if isinstance(named, str) else ""
+        stated = Endpoint("", self.form.thread_path).stated(request.path.partition("#")[0])
+        return str(stated.get("thread", ""))
+
+    def _first_name(self, paths: Iterable[str]) -> str:
+        found = (value_at(self.body, *path.split(".")) for path in paths)
+        names = (each.get("id") if isinstance(each, dict) else each for each in found)
+        return next((each for each in names if isinstance(each, str) and each), "")
 
     def runs(self) -> Iterator[range]:
         """Runs of adjacent entries of the model."""

@@ -9,7 +9,8 @@ same: each in turn, and one of them again if all have come. What is no call of t
 event.
 Rule 3: keys beside those that the model wrote are defaults of the client's; null may be left out,
 and a key that the schema does not describe where it describes others: such a call is the same.
-Rule 4: `turn.text` has the `text`, and `added`, the text without the answer's own.
+Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, and `unmarked`, what
+of that stands between no marks: templates of chats take out what does.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.core.spelling import one_spelling
+from conformance.dialects.marked_texts import PAIRS
 from conformance.dialects.turns import HistoryCall
 from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.tool_schema import SchemaPlace
@@ -28,6 +30,8 @@ from conformance.judging.tool_schema import SchemaPlace
 CALL: Final = "turn.call"
 TEXT: Final = "turn.text"
 _FITS: Final = "fits"
+_WORDS: Final = ("thinking", "thought", "reasoning")  # that clients write around what was thought
+_MARKS: Final = (*PAIRS, *((f"<{each}>", f"</{each}>") for each in _WORDS))
 
 
 def made_call(call: HistoryCall, place: int, number: int) -> Event:
@@ -64,7 +68,16 @@ def returned_calls(
 def returned_text(said: str, back: str) -> Event:
     """Rule 4; `said` is spelled."""
     added = one_spelling(back).replace(said, "", 1)
-    return Event(TEXT, {"text": back, "added": added}, 0, "wire")
+    return Event(TEXT, {"text": back, "added": added, "unmarked": _unmarked(added)}, 0, "wire")
+
+
+def _unmarked(text: str) -> str:
+    """A text without what stands between marks, or before one that only closes."""
+    for opens, closes in _MARKS:
+        first, *inside = text.split(opens)
+        text = first + "".join(each.partition(closes)[2] for each in inside)
+        text = text.rpartition(closes)[2]
+    return text
 
 
 def _paired(
