@@ -59,6 +59,7 @@ class Draft:
     method: str = "POST"
     headers: Headers = ()
     answer_headers: Headers = ()
+    status: int = 200
     scenario: str = ""
     role: str = ""
     hop: str = ""
@@ -98,7 +99,7 @@ class Draft:
             number=number,
             request=self._request() if self.path else None,
             response=Response(
-                200, "1.1", (("content-type", self.content_type), *self.answer_headers)
+                self.status, "1.1", (("content-type", self.content_type), *self.answer_headers)
             ),
             chunks=tuple(self._chunks()),
             end=self.end,

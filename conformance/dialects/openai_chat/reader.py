@@ -209,7 +209,8 @@ class ChatReader:
     def _read_other(self, payload: Any, fields: dict[str, Any]) -> None:
         # An empty list might be one of anything; among answers it is of models.
         if not _lists_models(fields) and fields != {"object": "list", "data": []}:
-            bare = NO_FIELDS if isinstance(payload, dict) else {"bare": True}
+            is_said = isinstance(payload, dict) and payload
+            bare = NO_FIELDS if is_said else {"bare": True}
             self._sink.wire("chat.unknown", event_data(payload, **bare))
             return
         self._is_over = True  # nobody speaks in a list of models: it is neither done nor cut
