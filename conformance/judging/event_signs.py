@@ -13,10 +13,8 @@ Rule 4: what comes too late behind an event comes behind what is wrong there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
-
-from msgspec import Struct
 
 from conformance.judging.result import Finding
 from conformance.rules.about import About, BreachKind
@@ -43,21 +41,11 @@ _DELTAS: Final = frozenset({BreachKind.MARKED, BreachKind.REPEATED})
 _OF_ANY_ANSWER: Final = frozenset({"lost", "part"})
 
 
-class EventSigns(Struct, frozen=True):
-    """The signs of one finding: those that later findings hang on, and those that it hangs on."""
-
-    gives: tuple[EventSign, ...] = ()
-    hangs_on: tuple[EventSign, ...] = ()
-
-
-_NO_SIGNS: Final = EventSigns()
-
-
-def event_signs(finding: Finding) -> EventSigns:
-    """What shows of which event a finding is."""
+def event_signs(finding: Finding) -> tuple[Sequence[EventSign], Sequence[EventSign]]:
+    """What shows of which event a finding is: what later ones hang on, and what it hangs on."""
     about, kind = finding.about, finding.about.kind
     if kind is BreachKind.OTHER or not finding.event or finding.rule.startswith(_ASKED):
-        return _NO_SIGNS
+        return (), ()
     both = (*_lost(about), *_differing(about), *_misplaced(about))
     behind = tuple(_behind(about))
     hangs_on = [*both, *behind, *_beside(finding)]
@@ -65,7 +53,7 @@ def event_signs(finding: Finding) -> EventSigns:
         hangs_on.append(_ANY_FRAME)
     if kind is BreachKind.NUMBER:
         hangs_on += [("field", path) for path, _ in about.fields]
-    return EventSigns((*both, *behind, *_faulty(finding)), tuple(hangs_on))
+    return (*both, *behind, *_faulty(finding)), hangs_on
 
 
 def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:

@@ -21,9 +21,6 @@ from conformance.core.excerpts import (
 )
 from conformance.judging.result import ContextLine, Finding, ReferencedEvent
 from conformance.rules.forms.base import Violation
-from conformance.rules.forms.grammar import Grammar
-from conformance.rules.forms.never import Never
-from conformance.rules.forms.response import Answer
 from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
@@ -31,6 +28,7 @@ CONTEXT: Final = 3
 CLIP: Final = 156  # characters of a frame that a finding shows
 _HEAD: Final = 56  # of them its first: deltas differ here or at the end
 _TAIL: Final = CLIP - _HEAD - 1
+_ORDERED: Final = frozenset({"grammar", "never", "response"})  # forms that speak of types
 MOST_REMEMBERED: Final = 64
 """Frames in which a key may come in pieces: those that are shown, and those before them."""
 
@@ -227,7 +225,6 @@ def finding_id(rule: Rule, where: str, slice_: Mapping[str, object], violation: 
     """
     places = [f"{k}={v}" if isinstance(v, int) else k for k, v in sorted(slice_.items())]
     places += [f"answer={violation.answer}"] if violation.answer > 1 else []
-    ordered = isinstance(rule.form, Grammar | Never | Answer)
-    types = [*violation.expected, violation.got] if ordered else []
+    types = [*violation.expected, violation.got] if rule.form.key in _ORDERED else []
     text = "\x1f".join([rule.id, where, *places, *types])
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()

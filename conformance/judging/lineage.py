@@ -81,13 +81,13 @@ def _event_causes(ordered: Sequence[Finding]) -> list[list[int]]:
     for place, finding in enumerate(ordered):
         if finding.verdict is Verdict.ERROR:
             continue
-        signs = event_signs(finding)
-        met = ((sign, at) for sign in signs.hangs_on for at in given.get(sign, ()))
+        gives, hangs_on = event_signs(finding)
+        met = ((sign, at) for sign in hangs_on for at in given.get(sign, ()))
         alike = (at for sign, at in met if are_of_one_event(sign, ordered[at], finding))
         for other in dict.fromkeys(at for at in alike if not causes[at]):
             is_cause = level_rank(ordered[other]) <= level_rank(finding)
             causes[place if is_cause else other].append(other if is_cause else place)
-        for sign in signs.gives:
+        for sign in gives:
             known = given.setdefault(sign, [])
             if len(known) < _MOST_GIVERS:
                 known.append(place)
@@ -101,8 +101,8 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
             yield []
             continue
         about, fields = finding.about, finding.about.fields
-        lost = [path.rpartition(".")[2] for path, value in fields if value is None]
-        lost = lost if about.kind is BreachKind.FIELD else []
+        gone = [path for path, value in fields if value is None and about.kind is BreachKind.FIELD]
+        lost = [path.rpartition(".")[2] for path in gone]
         missing: list[Sign] = [("missing", name) for name in lost]
         names = (*finding.slice, *(path for path, _ in fields), *lost)
         lacking: list[Sign] = [("missing", name) for name in names]
@@ -134,8 +134,7 @@ def _matter(finding: Finding) -> str:
 
 def _is_stray_marker(finding: Finding) -> bool:
     """Whether the text has a marker of thinking with something on its inner side."""
-    about = finding.about
-    is_marker = about.kind is BreachKind.MARKED and not about.opens
+    is_marker = finding.about.kind is BreachKind.MARKED and not finding.about.opens
     return is_marker and bool(_MARKER.search(finding.got))
 
 

@@ -95,8 +95,7 @@ class Violation(Struct, frozen=True):
 class Breach(Struct, frozen=True):
     """What an act found: the violation of a slice. `number` is the event's where it is None.
 
-    `owed` is True for an obligation that the end of the stream left open (rule 3). `about` goes
-    without what it came `after`.
+    `owed` is True for an obligation that the end of the stream left open (rule 3).
     """
 
     message: str
@@ -105,7 +104,7 @@ class Breach(Struct, frozen=True):
     after: Mark | None = None
     number: int | None = None
     owed: bool = False
-    about: About = NOTHING
+    about: About = NOTHING  # without what it came after
 
 
 class Unclear(Struct, frozen=True):

@@ -12,7 +12,6 @@ from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from conformance.core.events import Event
 from conformance.core.excerpts import beginning, both_ends, ending
@@ -108,6 +107,9 @@ class CollectedParts(Struct):
         return None
 
 
+_Fault = tuple[str, str, str]  # behind the field and its event: what is said; wanted and found
+
+
 class CollectMachine(Machine):
     """Texts and numbers are the business of its acts."""
 
@@ -167,30 +169,32 @@ class CollectMachine(Machine):
     def _compare(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         assert self.stated is not None
         state: CollectedParts = slice_.memory[self.position]
-        stated = getter(self.stated.path)(event.data)
-        after = partial(self._last_mark, slice_, event if has_more else None)
-        if self.form.how == "last" and not state.parts:
+        path = self.stated.path
+        stated = getter(path)(event.data)
+        if (self.form.how == "last" and not state.parts) or (stated is MISSING and not state.count):
             return None
+        found = self._fault(state, slice_.context, stated)
+        if found is None:
+            has_subject = bool(state.count) or (bool(stated) and not self.form.contains)
+            return FIRED if is_first and has_subject else None
+        said, wanted, got = found
+        after = self._last_mark(slice_, event if has_more else None)
         if stated is MISSING:
-            if not state.count:
-                return None
-            path = self.stated.path
-            message = f"{event.type} has no {path} for what {after()} ended"
-            return Breach(message, (path,), "absent", after(), about=self._about(event))
+            message = f"{event.type} has no {path} for what {after} ended"
+        else:
+            message = f"{path} of {event.type}{said}"
+        kinds, held = self.types(self.collecting), fields_held({path: stated})
+        about = About(BreachKind.TEXTS, event.type, () if state.count else kinds, kinds, held)
+        return Breach(message, (wanted,), got, after, about=about)
+
+    def _fault(self, state: CollectedParts, context: Context, stated: Any) -> _Fault | None:
+        assert self.stated is not None
+        if stated is MISSING:
+            return "", self.stated.path, "absent"
         if isinstance(stated, list):
             stated = [without(element, self.form.masks) for element in stated]
-        collected = self.value(state, slice_.context)
-        compare = self._missing_breach if self.form.contains else self._difference_breach
-        found = compare(state, event, collected, stated, after)
-        has_subject = bool(state.count) or (bool(stated) and not self.form.contains)
-        return found or (FIRED if is_first and has_subject else None)
-
-    def _about(self, event: Event) -> About:
-        """A text that an event states differs from the texts collected before."""
-        assert self.stated is not None
-        path = self.stated.path
-        held = fields_held({path: getter(path)(event.data)})
-        return About(BreachKind.TEXTS, event.type, (), self.types(self.collecting), held)
+        compare = _missing_value if self.form.contains else partial(self._difference, state)
+        return compare(self.value(state, context), stated)
 
     def _last_mark(self, slice_: Slice, event: Event | None) -> Mark | None:
         """The last event that was collected from, which may be the present one."""
@@ -198,59 +202,24 @@ class CollectMachine(Machine):
             return Mark(event.type, event.number)
         return slice_.last_mark(self.position, self.collecting)
 
-    def _missing_breach(
-        self,
-        state: CollectedParts,
-        event: Event,
-        collected: Any,
-        stated: Any,
-        after: Callable[[], Mark | None],
-    ) -> Breach | None:
-        del state
-        assert self.stated is not None
-        if isinstance(collected, str):
-            # Who keeps a text may strip it.
-            holds = isinstance(stated, str) and collected.strip() in stated
-            missing = MISSING if holds else collected
-        else:
-            missing = first_missing(collected, stated)
-        if missing is MISSING:
-            return None
-        what = beginning(json.dumps(missing, ensure_ascii=False), 200, "")
-        message = f"{self.stated.path} of {event.type} lacks what was streamed: {what}"
-        return Breach(message, (what,), "absent", after(), about=self._about(event))
-
-    def _difference_breach(
-        self,
-        state: CollectedParts,
-        event: Event,
-        collected: Any,
-        stated: Any,
-        after: Callable[[], Mark | None],
-    ) -> Breach | None:
-        assert self.stated is not None
+    def _difference(self, state: CollectedParts, collected: Any, stated: Any) -> _Fault | None:
         if same(collected, stated):
             return None
-        where = f"{self.stated.path} of {event.type}"
         parts = "/".join(self.describe(self.collecting))
         if not state.count:
             states = first_difference(collected, stated).has
-            message = f"{where}: expected nothing, as no {parts} was streamed, got {states}"
-            about = replace(self._about(event), lacks=self.types(self.collecting))
-            return Breach(message, ("nothing",), states, after(), about=about)
+            said = f": expected nothing, as no {parts} was streamed, got {states}"
+            return said, "nothing", states
         parts = f"the last {parts}" if self.form.how == "last" else f"{state.count} {parts}"
         if self.form.how == "concat" and isinstance(collected, str) and isinstance(stated, str):
             at, had, states = difference(collected, stated)
             number = state.event_of(at)
             source = "" if number is None else f" (that character came in event {number})"
-            message = (
-                f"{where} differs from the {parts} joined at character {at}: "
-                f"joined {had}, stated {states}{source}"
-            )
+            said = f"the {parts} joined at character {at}: joined {had}, stated {states}{source}"
         else:
             path, had, states, _ = first_difference(collected, stated)
-            message = f"{where} differs from {parts} at {path}: streamed {had}, stated {states}"
-        return Breach(message, (had,), states, after(), about=self._about(event))
+            said = f"{parts} at {path}: streamed {had}, stated {states}"
+        return f" differs from {said}", had, states
 
     def _judge(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         after = self._last_mark(slice_, event if has_more else None)
@@ -280,6 +249,19 @@ class CollectMachine(Machine):
             return None if wanted.holds(text) else (wanted.says, ends)
         size = len(value) if isinstance(value, str | list) else value
         return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
+
+
+def _missing_value(collected: Any, stated: Any) -> _Fault | None:
+    if isinstance(collected, str):
+        # Who keeps a text may strip it.
+        holds = isinstance(stated, str) and collected.strip() in stated
+        missing = MISSING if holds else collected
+    else:
+        missing = first_missing(collected, stated)
+    if missing is MISSING:
+        return None
+    what = beginning(json.dumps(missing, ensure_ascii=False), 200, "")
+    return f" lacks what was streamed: {what}", what, "absent"
 
 
 def _not_json(text: str) -> tuple[str, str] | None:

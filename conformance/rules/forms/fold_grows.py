@@ -78,5 +78,4 @@ class _CompareDelta(Act):
         if growth.count < GROWING_DELTAS and not is_long:
             return None
         message = f"each of {growth.count} deltas begins with the one before"
-        about = About(BreachKind.REPEATED)
-        return Breach(message, ("increments",), "whole text", about=about)
+        return Breach(message, ("increments",), "whole text", about=About(BreachKind.REPEATED))

@@ -356,5 +356,4 @@ class _TakePiece(Act):
 def _repeat_breach(text: str, what: str) -> Breach:
     shown = repr(beginning(text, 60))
     message = f"{what} ({len(text):,} characters) comes once more: {shown}"
-    about = About(BreachKind.REPEATED)
-    return Breach(message, ("text that is new",), shown, about=about)
+    return Breach(message, ("text that is new",), shown, about=About(BreachKind.REPEATED))

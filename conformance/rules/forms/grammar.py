@@ -90,8 +90,7 @@ class GrammarMachine(Machine):
     def _breach(self, state: State, is_end: bool, slice_: Slice, event: Event) -> Breach:
         names, came = self.automaton.expected(state), event.type
         expected, after = self.describe(names), slice_.last_mark(self.position)
-        if self.automaton.accepts(state):
-            expected = (*expected, "end of stream")
+        expected += ("end of stream",) * self.automaton.accepts(state)
         trail = f" after {after}" if after else " first"
         message = f"expected {either(expected)}{trail}, got {came}"
         about = About(BreachKind.ORDER, "" if is_end else came, self.types(names))

@@ -136,8 +136,6 @@ class ValuesMachine(Machine):
 class _TakeValue(Act):
     """Compares a value with those before it, and keeps it."""
 
-    kind: ClassVar[BreachKind] = BreachKind.FIELD
-
     def __init__(self, machine: ValuesMachine, name: str, *, is_first: bool) -> None:
         self.machine = machine
         self.path = machine.form.of[name]
@@ -166,9 +164,10 @@ class _TakeValue(Act):
         path, _, got = beginning(f"{self.path}={view(value)}", 300, "").partition("=")
         trail = f" (after {after})" if after else ""
         message = f"{path} of {event.type}: expected {wanted}, got {got}{trail}"
-        kind, kinds = self.kind, self.machine.types(self.machine.form.of)
-        is_hole = kind is BreachKind.NUMBER and is_number(value) and wanted.isdecimal()
-        lacks = kinds if is_hole and len(kinds) == 1 and value > int(wanted) else ()
+        form, kinds = self.machine.form, self.machine.types(self.machine.form.of)
+        kind = BreachKind.NUMBER if form.are == "contiguous" else BreachKind.FIELD
+        is_hole = wanted.isdecimal() and is_number(value) and value > int(wanted)
+        lacks = kinds if kind is BreachKind.NUMBER and len(kinds) == 1 and is_hole else ()
         about = About(kind, event.type, lacks, kinds, fields_held({self.path: value}))
         return Breach(message, (wanted,), got, after, about=about)
 
@@ -238,8 +237,6 @@ class _TakeNumber(_TakeValue):
 
 
 class _TakeContiguous(_TakeNumber):
-    kind = BreachKind.NUMBER
-
     def wanted_number(self, last: Any, value: float) -> str | None:
         wanted = self.machine.start if last is MISSING else last + 1
         return None if wanted is None or value == wanted else str(wanted)
