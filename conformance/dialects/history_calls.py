@@ -39,16 +39,19 @@ class CallIdPlace(Struct, frozen=True):
 
     `within` is the key of a list whose objects have them, empty where the entry itself has; `keys`
     lead to the id from there. Only objects of one of the `kinds` count, if there are any.
+    `or_within`: an entry may be a turn, whose list under this key has them.
     """
 
     keys: tuple[str, ...]
     within: str = ""
     kinds: frozenset[str] = frozenset()
+    or_within: str = ""
 
     def ids(self, entry: Any, *, numbered: bool) -> Iterator[str]:
         """The ids in an entry; `numbered`: an empty one for every named object at the keys."""
         fields = mapping(entry)
-        for holder in elements(fields.get(self.within)) if self.within else (fields,):
+        listed = elements(fields.get(self.within or self.or_within))
+        for holder in listed if self.within else (fields, *listed):
             if self.kinds and string(mapping(holder).get("type")) not in self.kinds:
                 continue
             found = holder
@@ -208,8 +211,8 @@ OF_RESPONSES: Final = CallPairing(
     answered_by=("previous_response_id", "conversation"),
 )
 OF_INTERACTIONS: Final = CallPairing(
-    CallIdPlace(("id",), kinds=frozenset({"function_call"})),
-    CallIdPlace(("call_id",), kinds=frozenset({"function_result"})),
+    CallIdPlace(("id",), kinds=frozenset({"function_call"}), or_within="content"),
+    CallIdPlace(("call_id",), kinds=frozenset({"function_result"}), or_within="content"),
     has_turns=False,
     answered_by=("previous_interaction_id",),
 )

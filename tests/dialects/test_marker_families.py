@@ -78,6 +78,25 @@ def test_tags_count_at_the_edges_of_thinking(thought: str, is_found: bool) -> No
     assert said("reasoning_content", thought) == ({UNMARKED} if is_found else set())
 
 
+@pytest.mark.parametrize(
+    ("prompt", "found"),
+    [
+        ("Reason in <thinking> tags.", set()),
+        ("Reason in <thinking>...</thinking>.", set()),
+        ("Reason in <thoughts> tags.", {UNMARKED}),
+    ],
+)
+def test_tags_that_were_asked_for_may_be_in_the_thinking(prompt: str, found: set[str]) -> None:
+    thought = ("<thinking>I ", "look.\n</think", "ing>")
+    assert said("reasoning_content", *thought, prompt=prompt) == found
+    assert said("reasoning_content", "I look.\n</think>", prompt=prompt) == {UNMARKED}
+
+
+def test_one_tag_that_was_asked_for_hides_no_other() -> None:
+    thought = "<thinking>I look.</thinking></think>"
+    assert said("reasoning_content", thought, prompt="Use <thinking>.") == {UNMARKED}
+
+
 def test_thinking_may_name_a_tag_and_text_a_word() -> None:
     assert said("reasoning_content", "I wrap it in <tool_call> tags, then.") == set()
     assert said("content", "A thought\nof <thought> and <reasoning>.") == set()

@@ -91,6 +91,7 @@ JAMBA: Final = [
     _without("object", _without("created", _without("model", each)))
     for each in (chunk({"role": "assistant", "content": "Hi"}), chunk({}, "stop"))
 ]
+OWN_JAMBA: Final = [{**each, "id": f"chat-{'0a' * 16}"} for each in JAMBA]
 
 
 @pytest.mark.parametrize(
@@ -101,6 +102,8 @@ JAMBA: Final = [
         (OPENAI, SPOKEN, "openai-audio"),
         (GOOGLE, GEMINI, "google"),
         (f"{BEDROCK}/ai21.jamba-1-5-mini-v1:0/invoke-with-response-stream", JAMBA, "bedrock-ai21"),
+        (f"{BEDROCK}/ai21.jamba-1-5-mini-v1:0/invoke", OWN_JAMBA, "bedrock-ai21"),
+        ("/v1/chat/completions", OWN_JAMBA, "ai21"),
     ],
 )
 def test_what_a_sender_of_chat_leaves_out_is_its_way(

@@ -29,6 +29,8 @@ ACTION_TYPES: Final = frozenset(
     }
 )
 """Items without a name and arguments of their own that the client has to act on."""
+SEARCHED_BY: Final = {"type": "tool_search_call", "execution": "client"}
+"""One more, where the application finds the tools (RequiredToolSearchOutput of openai-openapi)."""
 
 
 class _SentText:

@@ -14,7 +14,13 @@ from typing import Any, Final
 
 from conformance.dialects.blocks import Blocks, Channel
 from conformance.dialects.json_edge import arguments_text, elements, mapping, string, whole
-from conformance.dialects.openai_responses.items import ACTION_TYPES, TOOL_TYPES, Item, Items
+from conformance.dialects.openai_responses.items import (
+    ACTION_TYPES,
+    SEARCHED_BY,
+    TOOL_TYPES,
+    Item,
+    Items,
+)
 from conformance.dialects.openai_responses.runs import Runs
 from conformance.dialects.openai_responses.vocabulary import OVERFLOW, PARTS, TextKind
 from conformance.dialects.sink import Sink
@@ -118,7 +124,7 @@ class Output:
             self.runs.announce_tool(item, string(data.get("call_id")), string(data.get("name")))
             self._awaits_function |= kind == "function_call"
             self._awaits_action |= kind != "function_call"
-        elif kind in ACTION_TYPES:
+        elif kind in ACTION_TYPES or data.items() >= SEARCHED_BY.items():
             self._awaits_action = True
         elif kind == "image_generation_call":
             self._sink.show()

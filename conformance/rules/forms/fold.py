@@ -47,7 +47,7 @@ _FITTING: Final[Mapping[str, tuple[str, ...]]] = {
     "at": ("json", "matches", "at_least"),
     "order": ("list",),
     "minus": ("list",),
-    "mentions": ("lacks",),
+    "mentions": ("lacks", "matches"),
 }
 _MENTIONS: Final = ("allowed",)
 
@@ -183,6 +183,7 @@ class Fold(Form, frozen=True):
             at_least=self.at_least,
             at=self.at,
             masks=tuple(tuple(path.split(".")) for path in texts(self.minus, knobs)),
+            mentions=self.mentions,
         )
 
     def _wanted_value(self, knobs: Mapping[str, Any]) -> Wanted | None:

@@ -6,6 +6,7 @@ They compare with what a later event states, with a regular expression, with JSO
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal
@@ -44,6 +45,8 @@ MOST_BYTES: Final = 16 * 1024 * 1024
 MOST_PARTS: Final = MOST_BYTES // 16
 MOST_WORK: Final = 64 * MOST_BYTES
 _SHOWN: Final = 40  # characters of a text, from either end
+_TAG: Final = re.compile(r"[<\[][^<>\[\]\s]{1,40}[>\]]")
+_MOST_TAGS: Final = 64  # different ones that are looked up in a request
 
 
 With = Literal["concat", "list", "count", "sum", "json", "last"]
@@ -67,8 +70,8 @@ class Collecting(Struct, frozen=True):
     """The collected field and what it is compared with.
 
     `stated` is the field that equals it or, with `contains`, that contains it; `wanted` is the
-    pattern of `matches`; `at` are the events that bound it. `masks` are split paths of volatile
-    fields.
+    pattern of `matches`, with `mentions` less the tags that the request spells; `at` are the events
+    that bound it. `masks` are split paths of volatile fields.
     """
 
     over: Mapping[str, str]
@@ -80,6 +83,7 @@ class Collecting(Struct, frozen=True):
     at_least: Any
     at: tuple[str, ...]
     masks: tuple[tuple[str, ...], ...]
+    mentions: bool = False
 
 
 class CollectedParts(Struct):
@@ -224,7 +228,7 @@ class CollectMachine(Machine):
     def _judge(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         after = self._last_mark(slice_, event if has_more else None)
         state: CollectedParts = slice_.memory[self.position]
-        problem = self._wanted_and_found(self.value(state, slice_.context))
+        problem = self._wanted_and_found(self.value(state, slice_.context), slice_.context)
         if problem is None:
             return FIRED if is_first and state.count else None
         wanted, got = problem
@@ -235,20 +239,29 @@ class CollectMachine(Machine):
         if slice_.context.whole:
             return self._judge(state is OPEN, False, slice_, event)
         collected: CollectedParts = slice_.memory[self.position]
-        if self._wanted_and_found(self.value(collected, slice_.context)) is not None:
+        value = self.value(collected, slice_.context)
+        if self._wanted_and_found(value, slice_.context) is not None:
             return Unclear("the stream was broken")
         return FIRED if collected.count else None
 
-    def _wanted_and_found(self, value: Any) -> tuple[str, str] | None:
+    def _wanted_and_found(self, value: Any, context: Context) -> tuple[str, str] | None:
         """The expected value and the one found; None if they agree."""
         if self.form.how == "json":
             return _not_json(value)
         if (wanted := self.form.wanted) is not None:
             text = value if isinstance(value, str) else json.dumps(value)
             ends = repr(both_ends(text, _SHOWN, _SHOWN))
-            return None if wanted.holds(text) else (wanted.says, ends)
+            return None if self._holds(wanted, text, context) else (wanted.says, ends)
         size = len(value) if isinstance(value, str | list) else value
         return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
+
+    def _holds(self, wanted: Wanted, text: str, context: Context) -> bool:
+        """With `mentions`, tags that the request spells, or whose opening it spells, are let be."""
+        if wanted.holds(text) or not self.form.mentions:
+            return wanted.holds(text)
+        tags = list(dict.fromkeys(_TAG.findall(text)))[:_MOST_TAGS]
+        asked = {t for t in tags if context.spelled(t) or context.spelled(t.replace("/", "", 1))}
+        return wanted.holds(_TAG.sub(lambda tag: "" if tag[0] in asked else tag[0], text))
 
 
 def _missing_value(collected: Any, stated: Any) -> _Fault | None:

@@ -36,6 +36,15 @@ def test_what_the_server_did_alone_is_none(tmp_path: Path, kind: str) -> None:
     assert stops_empty(tmp_path, {"type": kind, "id": "a_1", "status": "completed"})
 
 
+@pytest.mark.parametrize("execution", ["client", "server"])
+def test_tools_that_the_application_is_to_find_are_asked_for(
+    tmp_path: Path, execution: str
+) -> None:
+    call = {"type": "tool_search_call", "id": "ts_1", "arguments": {}, "status": "completed"}
+    is_found = stops_empty(tmp_path, {**call, "execution": execution})
+    assert is_found == (execution == "server")
+
+
 def test_a_message_without_words_behind_an_action_is_none(tmp_path: Path) -> None:
     action = {"type": "shell_call", "id": "a_1", "status": "completed"}
     assert stops_empty(tmp_path, action, {**MESSAGE, "content": []})

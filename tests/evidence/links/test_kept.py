@@ -102,6 +102,17 @@ def _asks_anew(body: Body) -> None:
     body["input"] = "Never mind. When is high water?"
 
 
+def _turned(body: Body) -> None:
+    """The results in a turn of the user, as older clients of Interactions send them."""
+    body["input"] = [{"role": "user", "content": body["input"]}]
+
+
+def test_results_inside_a_turn_are_results() -> None:
+    exchanges = kept("interactions")
+    assert "call_id" in _body(exchanges[1])["input"][0]
+    assert _broken("interactions", _edited(exchanges, 2, _turned)) == set()
+
+
 @pytest.mark.parametrize("name", PREVIOUS)
 def test_a_talk_that_names_each_answer_breaks_nothing(name: str) -> None:
     exchanges = kept(name)

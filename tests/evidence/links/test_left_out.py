@@ -45,6 +45,25 @@ def test_another_model_of_a_body_needs_none() -> None:
     assert _failing("mistral", [*before, other]) == set()
 
 
+@pytest.mark.parametrize(
+    ("asked", "then", "found"),
+    [
+        ("m-1", "m-1-20250929", {SIGNED["mistral"]}),
+        ("m-1-2025-08-07", "m-1", {SIGNED["mistral"]}),
+        ("m-1", "m-1-latest", {SIGNED["mistral"]}),
+        ("m-1-20250929", "m-1-20251001", set()),
+        ("m-1", "m-1-mini", set()),
+    ],
+)
+def test_an_alias_and_a_dated_name_are_one_model(asked: str, then: str, found: set[str]) -> None:
+    exchanges = [
+        _asking(each, json={**each.request.json, "model": then if number == 4 else asked})
+        for number, each in enumerate(_without_seal("mistral"), 1)
+        if each.request is not None
+    ]
+    assert _failing("mistral", exchanges) == found
+
+
 @pytest.mark.parametrize(("chosen", "found"), [("mine", {SIGNED["mistral"]}), ("other", set())])
 def test_a_client_in_a_run_is_played_answers_of_another_name(chosen: str, found: set[str]) -> None:
     """What its user chose counts, and not the name that the recording has."""
