@@ -46,7 +46,10 @@ FAMILIES: Final = {
     "`thinking/`": lambda rule: rule.startswith("thinking/") and rule != AGREES,
     "`stripping/`": lambda rule: rule.startswith("stripping/"),
 }
-DIALECTS: Final = ("openai.chat", "openai.responses", "anthropic.messages", "vercel.ui", "agui")
+DIALECTS: Final = (
+    *("openai.chat", "openai.responses", "anthropic.messages", "vercel.ui", "agui"),
+    *("google.a2a", "huggingface.tgi"),
+)
 Result = Mapping[str, Any]
 # What an adapter wrote to stderr names files of the machine that it ran on.
 _STDERR: Final = re.compile(
