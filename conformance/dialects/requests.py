@@ -161,6 +161,7 @@ class RequestForm(Struct, frozen=True):
     carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
     bytes of an answer's body. `remembers`: the server keeps what was said, so that a request names
     the answer that it carries on, and its history is only what is new.
+    `version_of` says in which version a body asks, where answers of versions have other shapes.
     `model` is where a user interface states the model that its user chose, if one was chosen.
     `conversation` and `own_id` hold the ids of the conversation and of the request, where its
     client has to make them. `summary` is the dotted path of the wish for a summary of thinking.
@@ -187,6 +188,7 @@ class RequestForm(Struct, frozen=True):
     answer_id: Callable[[Event], str] = lambda _event: ""
     answer_id_bytes: bytes = b""
     remembers: bool = False
+    version_of: Callable[[Any], str] = lambda _body: ""
     model: str = ""
     conversation: str = ""
     own_id: str = ""

@@ -36,10 +36,12 @@ def serve(
     dialects: Sequence[str],
     events: Sequence[str],
     features: Sequence[str] = (),
+    reads_markers: bool = False,
 ) -> None:
     """Answers commands until `stop` or the end of input.
 
-    The version is `release`, or that of the installed `package`.
+    The version is `release`, or that of the installed `package`. `reads_markers`: cases whose
+    thinking stands between markers are not skipped.
     """
     about = {
         "name": name,
@@ -58,14 +60,17 @@ def serve(
             if command["cmd"] == "start":
                 _write(out, {"version": 1, "implementation": about})
             elif command["cmd"] == "stream" and command.get("dialect") in dialects:
-                _stream(client, command, out)
+                _stream(client, command, out, reads_markers=reads_markers)
             else:
                 _write(out, {"seq": command["seq"], "skipped": "unknown to this adapter"})
 
 
-def _stream(client: Client, command: Mapping[str, Any], out: IO[str]) -> None:
+def _stream(
+    client: Client, command: Mapping[str, Any], out: IO[str], *, reads_markers: bool
+) -> None:
     seq = command["seq"]
-    if "markers" in command["options"] or "include_thinking" in command["options"]:
+    unread = {"include_thinking"} if reads_markers else {"include_thinking", "markers"}
+    if unread & command["options"].keys():
         _write(out, {"seq": seq, "skipped": "it looks for no markers inside the text"})
         return
     try:

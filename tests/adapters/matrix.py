@@ -46,7 +46,10 @@ FAMILIES: Final = {
     "`thinking/`": lambda rule: rule.startswith("thinking/") and rule != AGREES,
     "`stripping/`": lambda rule: rule.startswith("stripping/"),
 }
-DIALECTS: Final = ("openai.chat", "openai.responses", "anthropic.messages", "vercel.ui", "agui")
+DIALECTS: Final = (
+    *("openai.chat", "openai.responses", "anthropic.messages", "vercel.ui", "agui"),
+    *("google.a2a", "huggingface.tgi"),
+)
 Result = Mapping[str, Any]
 # What an adapter wrote to stderr names files of the machine that it ran on.
 _STDERR: Final = re.compile(
@@ -145,7 +148,7 @@ class Client:
         self._anchors = {(f.file, f.exchange, f.rule): f.anchor for f in self.findings}
 
     def anchor(self, stream: Result, rule: str) -> str:
-        """Where the finding of a recording stands; the client's list if it was not told twice."""
+        """Where the finding of a recording stands; the client's list if it has no line of its own."""
         return self._anchors.get((stream["file"], stream["exchange"], rule), self.name)
 
     def _found(self) -> Iterator[Finding]:
@@ -195,7 +198,7 @@ def _family(client: Client, wanted: Any) -> str:
 
 
 def edited(client: Client) -> str:
-    """Edits under which a recording is told otherwise than as recorded, each with a finding."""
+    """Edits under which a client reports something else than of the recording, with a finding."""
     found: dict[str, str] = {}
     for stream in client.full:
         for rule, message in stream["findings"].items():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from conformance.cassette import Redactor, redact
-from conformance.core.events import Chunk, Exchange, Response
+from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.targets.replay import ReplayOptions
 from conformance.targets.replay.canonical import canonical_json, canonical_value, parse_paths
 from conformance.targets.replay.matching import (
@@ -58,6 +58,25 @@ def test_events_are_for_who_asks_for_events(body: bytes, asked: str, *, is_other
     head = Response(200, headers=(("content-type", kind),))
     recorded = Exchange(dialect="gemini.generate", response=head, chunks=(Chunk(body),))
     assert asks_other_form(recorded, asked, b"{}") is is_other
+
+
+@pytest.mark.parametrize(
+    ("method", "is_other"),
+    [("message/stream", False), ("SendStreamingMessage", True), (None, True)],
+)
+def test_an_answer_is_for_who_asks_in_its_version(method: str | None, *, is_other: bool) -> None:
+    """The client a2a-sdk 1.3.0 reads nothing of a stream of 0.3, and says so nowhere."""
+    head = Response(200, headers=(("content-type", "text/event-stream"),))
+    asked = Request("POST", "/", json={"jsonrpc": "2.0", "id": 1, "method": "message/stream"})
+    recorded = Exchange(
+        request=asked,
+        dialect="google.a2a",
+        response=head,
+        chunks=(Chunk(b'data: {"result": {"kind": "task"}}\n\n'),),
+    )
+    body: dict[str, Any] = {"jsonrpc": "2.0", "method": method} if method else {"message": {}}
+    path = "/" if method else "/message:stream"
+    assert asks_other_form(recorded, path, json.dumps(body).encode()) is is_other
 
 
 def ask(

@@ -12,6 +12,7 @@ JSON in a text, as in spans.
 Rule 3: records of agents and tools repeat their calls, and are skipped. Of a span and an event of
 one call the first counts.
 Rule 4: if every call has a time, calls are in the order in which they began.
+Rule 5: what Langfuse and Logfire keep of a call in their own words is one, too.
 """
 
 from __future__ import annotations
@@ -37,18 +38,22 @@ from conformance.core.errors import Place
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.json_values import decode_json
 from conformance.core.lines import BOM
+from conformance.dialects.otel_genai import observations
 
 _PREFIX: Final = "gen_ai."
 _GIVEN: Final = "gen_ai.input.messages"
 _SAID: Final = "gen_ai.output.messages"
 _FAILED: Final = "error.type"
-_MARKS: Final = (_GIVEN.encode(), _SAID.encode(), MARK)
+_MARKS: Final = (_GIVEN.encode(), _SAID.encode(), MARK, *observations.MARKS)
 _IN_JSON: Final = (_GIVEN, _SAID, "gen_ai.system_instructions", "gen_ai.tool.definitions")
 _OF_ANSWERS: Final = ("gen_ai.output.", "gen_ai.response.", "gen_ai.usage.", _FAILED)
 _NO_CALLS: Final = frozenset(
     {"invoke_agent", "create_agent", "invoke_workflow", "execute_tool", "embeddings", "retrieval"}
 )
-_TIMES: Final = ("startTimeUnixNano", "start_time", "timeUnixNano", "timestamp")
+_TIMES: Final = (
+    *("startTimeUnixNano", "start_time", "timeUnixNano", "startTime", "start_timestamp"),
+    "timestamp",
+)
 _SPANS: Final = ("spanId", "span_id")
 _JSON: Final = (("content-type", "application/json"),)
 _NOTE: Final = "telemetry keeps no heads, chunks or ends of answers: only their content is judged"
@@ -96,8 +101,9 @@ def _records(line: int, value: Any) -> Iterator[TelemetryRecord]:
             waiting += reversed(each)
         elif isinstance(each, dict):
             found = as_conventions(plain_attributes(each.get("attributes")))
-            attributes = found if _is_call(found) else each
-            if _is_call(attributes):
+            attributes = next(filter(_is_call, (found, each)), None)
+            attributes = attributes or observations.as_call(found) or observations.as_call(each)
+            if attributes:
                 yield _record(line, each, attributes)
             else:
                 waiting += reversed(list(each.values()))
@@ -214,7 +220,10 @@ IMPORTER: Final = Importer(
     (".json", ".jsonl", ".ndjson", ""),
     _is_telemetry,
     _read_telemetry,
-    says="spans or events of OpenTelemetry with messages of a model (`gen_ai.*`): each call",
+    says=(
+        "calls of a model in spans or events of OpenTelemetry (`gen_ai.*`), OpenInference, "
+        "Logfire, and in observations of Langfuse"
+    ),
     trusted="`events`: answers are put together from attributes",
     keeps="request",
 )

@@ -71,6 +71,14 @@ def context_of(body: Any) -> str:
     return string(mapping(_message(body)).get("contextId"))
 
 
+def _version_of(body: Any) -> str:
+    """The binding and its version: the methods of JSON-RPC have other names since 1.0."""
+    method = mapping(body).get("method")
+    if method is None:
+        return "REST"
+    return "0.3" if "/" in string(method) else "1.0"
+
+
 def _entries(body: Any) -> list[Any]:
     message = _message(body)
     return [message] if isinstance(message, dict) else []
@@ -90,6 +98,7 @@ REQUEST: Final = RequestForm(
     streams=lambda body: mapping(body).get("method") in _STREAMS,
     streams_at=lambda path: path.partition("?")[0].endswith((":stream", ":subscribe")),
     is_answer=lambda _entry: False,
+    version_of=_version_of,
     previous="params.message.contextId",
     answer_id=_context_id,
     own_id="params.message.messageId",

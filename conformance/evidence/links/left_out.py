@@ -3,12 +3,12 @@
 Rule 1: a model reads its own thinking, and that of few others ("a model reads only some other
 models' thinking blocks", https://platform.claude.com/docs/en/build-with-claude/preserved-thinking):
 who asks another model, or another server, may leave it out. It may stand there as text as well:
-        @mariozechner/pi-ai 0.73.1 makes text of the thinking of every other model.
+@mariozechner/pi-ai 0.73.1 makes text of the thinking of every other model.
 Rule 2: a turn that is over and comes back without its calls was condensed by its client.
 Rule 3: a client in a run is played recordings, and continues them at another address under a name
-        that its user chose: what counts there is whether the user changed the model.
+that its user chose: what counts there is whether the user changed the model.
 Rule 4: an alias and the dated name of one model are one, such as claude-sonnet-4-5 and
-        claude-sonnet-4-5-20250929, or gpt-5 and gpt-5-2025-08-07.
+claude-sonnet-4-5-20250929, or gpt-5 and gpt-5-2025-08-07.
 """
 
 from __future__ import annotations

@@ -28,7 +28,11 @@ from conformance.targets.client.process import AdapterBounds
 from conformance.targets.client.protocol import NEXT_REQUEST, STREAM, ClientImplementation
 from conformance.targets.client.variation import ReplayVariation
 from conformance.targets.replay import ReplayOptions, ServedRequest, ThreadedServer
-from conformance.targets.replay.matching import asks_other_form
+from conformance.targets.replay.matching import (
+    asks_other_form,
+    other_version,
+    version_asked,
+)
 from conformance.wire.requests import json_or_none
 
 MOST_FAULTS: Final = 5  # in a row, before the other cases of a recording are left out
@@ -72,6 +76,9 @@ class ReplayedCase(NamedTuple):
             return ""
         here = framing_of(served)
         dialect_of = get(dialect)
+        for each in self.seen:
+            if asked := other_version(known, dialect_of, each.body):
+                return f"it asked in version {asked}, another one was recorded"
         streams = any(dialect_of.asks_for_stream(e.path, json_or_none(e.body)) for e in self.seen)
         wanted = "a whole body" if not streams else "a stream" if here == "body" else "events"
         was = {"body": "a whole body", "array": "an array"}.get(here, "a stream")
@@ -156,7 +163,9 @@ class ReplayEndpoint:
         # Any request of this dialect is answered: a client writes its own.
         served = (replace(each, request=None, hop="", dialect=dialect) for each in answers)
         cassette = Cassette(Header(dialect=dialect), tuple(served))
-        chosen = replace(options or ReplayOptions(), own_form=True)
+        asked = answers[0].request if answers else None
+        version = version_asked(get(dialect), asked.json) if asked else ""
+        chosen = replace(options or ReplayOptions(), own_form=True, version=version)
         name = self._server.mount(cassette, name=f"case-{seq}", options=chosen)
         url = self._server.base_url(name) + _base_path(dialect)
         case = {"dialect": dialect, "base_url": url, **command}

@@ -17,7 +17,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from msgspec import Struct
@@ -25,7 +25,7 @@ from msgspec import Struct
 from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.events import Exchange, Request
 from conformance.core.framing import framing_of
-from conformance.dialects import ENDPOINTS, SUPPORTED
+from conformance.dialects import ENDPOINTS, SUPPORTED, Dialect
 from conformance.targets.replay.canonical import (
     canonical_json,
     canonical_value,
@@ -78,17 +78,32 @@ def asks_other_form(exchange: Exchange, target: str, request_body: bytes) -> boo
     """Whether a request asks for a stream where a whole answer was recorded, or vice versa.
 
     `target` is its path with the query: of some APIs that says how a stream is framed, and who asks
-    for events is owed no array.
+    for events is owed no array. Who asks in another version is owed no answer of this one.
     """
     dialect = SUPPORTED.get(exchange.dialect or "")
     status = exchange.response.status if exchange.response else None
     if dialect is None or (status is not None and status >= 300):
         return False
+    if other_version(exchange, dialect, request_body):
+        return True
     recorded = framing_of(exchange)
     asks_stream = dialect.asks_for_stream(target, json_or_none(request_body))
     if asks_stream is None or asks_stream is (recorded == "body"):
         return asks_stream is not None
     return bool(asks_stream and dialect.framing_at and dialect.stream_framing(target) != recorded)
+
+
+def other_version(exchange: Exchange, dialect: Dialect, request_body: bytes) -> str:
+    """The version in which a request asks; empty where it is that of the recorded one."""
+    if exchange.request is None or dialect.request is None:
+        return ""
+    asked = version_asked(dialect, json_or_none(request_body))
+    return asked if asked != version_asked(dialect, exchange.request.json) else ""
+
+
+def version_asked(dialect: Dialect, body: Any) -> str:
+    """In which version of the API a request asks; empty where answers are alike in all."""
+    return dialect.request.version_of(body) if dialect.request else ""
 
 
 def path_below_version(path: str) -> str:
@@ -211,6 +226,9 @@ class ExchangeIndex:
             endpoint = ENDPOINTS.get(exchange.dialect or "")
             if self.options.own_form and asks_other_form(exchange, wanted.target, wanted.body):
                 return False
+            if self.options.version and (about := SUPPORTED.get(exchange.dialect or "")):
+                asked = version_asked(about, json_or_none(wanted.body))
+                return asked == self.options.version
             return endpoint is None or endpoint.serves(wanted.path)
         return not self.differing_part(exchange.request, wanted)
 

@@ -108,6 +108,7 @@ class ReplayOptions(Struct, frozen=True):
     `hop`      which side of a gateway's or an application's recording is served.
     `own_form` answers who asks for a stream with streams alone, and who does not with whole bodies,
                also where no request was recorded.
+    `version`  answers only who asks in that version of the API, where no request was recorded.
     """
 
     chunking: Chunking = Chunking()
@@ -124,6 +125,7 @@ class ReplayOptions(Struct, frozen=True):
     exact_paths: bool = False
     hop: Literal["upstream", "downstream"] = "downstream"
     own_form: bool = False
+    version: str = ""
 
     def __post_init__(self) -> None:
         if self.cut and self.stall:
