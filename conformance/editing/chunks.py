@@ -59,11 +59,12 @@ def repeats_role(stream: Stream) -> bool:
     return len(set(choices)) < len(choices)
 
 
-def opens_message(stream: Stream, place: int) -> bool:
-    """Whether a chunk says what is said once."""
-    once = chunk_layout(stream).once
-    found = [path for path in once if message_at(stream, place, *path)]
-    return any(path != ("role",) or not repeats_role(stream) for path in found)
+def opening_places(stream: Stream) -> set[int]:
+    """Places of chunks that say what is said once."""
+    repeated = {("role",)} if repeats_role(stream) else set()
+    once = [path for path in chunk_layout(stream).once if path not in repeated]
+    found = message_places(stream)
+    return {n for n in found if any(message_at(stream, n, *path) for path in once)}
 
 
 def write_chunk(stream: Stream, place: int, message: Mapping[str, Any]) -> Piece:

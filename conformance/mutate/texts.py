@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Final
 
 from conformance.core.json_values import value_at
-from conformance.editing.chunks import opens_message, plain_places
+from conformance.editing.chunks import opening_places, plain_places
 from conformance.editing.deltas import (
     are_whole,
     delta_groups,
@@ -74,28 +75,28 @@ def _repeat_whole(stream: Stream, site: int) -> Stream:
 
 def _splittable_deltas(stream: Stream) -> list[int]:
     """Numbers of deltas of two characters or more that can be sent in two."""
-    if "split delta" in stream.layout.refuses:
+    if "split delta" in stream.layout.refuses or stream.is_body:
         return []
-    every = find_deltas(stream)
-    places = [each.place for each in every]
+    every, free = find_deltas(stream), _repeatable_places(stream)
+    held = Counter(each.place for each in every)
     return [
         n
         for n, each in enumerate(every)
-        if len(each.text) > 1
-        and places.count(each.place) == 1
-        and _is_repeatable(stream, each.place)
-        and not stream.is_body
+        if len(each.text) > 1 and held[each.place] == 1 and each.place in free
     ]
 
 
-def _is_repeatable(stream: Stream, place: int) -> bool:
-    """Whether an event does nothing that is done once: open, name a call, finish, count."""
-    payload = stream.pieces[place].payload
-    if any(value_at(payload, *path) is not None for path in stream.layout.once):
-        return False
+def _repeatable_places(stream: Stream) -> set[int]:
+    """Places of events that do nothing that is done once: open, name a call, finish, count."""
+    once = stream.layout.once
+    found = {
+        place
+        for place, piece in stream.events()
+        if all(value_at(piece.payload, *path) is None for path in once)
+    }
     if stream.layout.chunk is None:
-        return True
-    return place in plain_places(stream) and not opens_message(stream, place)
+        return found
+    return found & {*plain_places(stream)} - opening_places(stream)
 
 
 @TEXTS.edit("N7-split-delta", _splittable_deltas, "pass")
