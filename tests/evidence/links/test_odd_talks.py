@@ -1,0 +1,72 @@
+"""Talks that look odd and are right: nobody is blamed, and what is asked again is the same turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.evidence.links.odd_histories import edited, respelled
+from tests.evidence.links.odd_talks import ODD
+from tests.evidence.links.talks import TALKERS, TEXT, broken, checked, thought
+
+
+def _found(name: str, odd: str) -> set[str]:
+    talker = TALKERS[name]
+    return broken(checked(ODD[odd](name), talker.dialect, talker.profile))
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", TALKERS)
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_talk_blames_nobody(odd: str, name: str) -> None:
+    assert _found(name, odd) == set()
+
+
+@pytest.mark.parametrize(
+    ("odd", "turns"),
+    [
+        ("retried_when_refused", [0, 0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]),
+        ("retried_when_cut", [0, 1, 2, 2, 3, 3, 4, 4]),
+        ("same_agent_twice", [1, 1, 2, 2, 3, 3, 4, 4]),
+        ("title_asked", [1, 2, 3, 0, 4]),
+        ("routed", [0, 1, 2, 3, 4]),
+        ("judged_by_model", [1, 2, 3, 0, 4]),
+        ("forked", [1, 2, 3, 3, 4]),
+        ("regenerated", [1, 2, 3, 3, 4]),
+    ],
+)
+@pytest.mark.parametrize("name", ["messages", "responses", "gemini", "ollama"])
+def test_what_is_asked_again_is_no_turn_of_its_own(name: str, odd: str, turns: list[int]) -> None:
+    talker = TALKERS[name]
+    results = checked(ODD[odd](name), talker.dialect, talker.profile)
+    assert [each.turn for each in results] == turns
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("messages", "history/returned/thinking-apart"),
+        ("gemini", "history/returned/thinking-apart"),
+        ("deepseek", "history/returned/thinking-marked"),
+        ("converse", "history/returned/thinking-marked"),
+        ("ollama", "history/returned/thinking-marked"),
+    ],
+)
+def test_the_same_model_gets_no_thinking_as_text(name: str, rule: str) -> None:
+    talker = TALKERS[name]
+    exchanges = edited(name, lambda h: respelled(h, (TEXT, f"{thought(1)}\n\n{TEXT}")))
+    assert rule in broken(checked(exchanges, talker.dialect, talker.profile))
+
+
+@pytest.mark.parametrize("tag", ["think", "thinking", "reasoning"])
+@pytest.mark.parametrize("name", ["deepseek", "converse", "ollama"])
+def test_thinking_between_tags_is_taken_out_again(name: str, tag: str) -> None:
+    talker = TALKERS[name]
+    said = f"<{tag}>{thought(1)}</{tag}>{TEXT}"
+    exchanges = edited(name, lambda h: respelled(h, (TEXT, said)))
+    assert broken(checked(exchanges, talker.dialect, talker.profile)) == set()
+
+
+def test_thinking_before_a_lone_closing_tag_is_taken_out_again() -> None:
+    talker = TALKERS["deepseek"]
+    exchanges = edited("deepseek", lambda h: respelled(h, (TEXT, f"{thought(1)}</think>{TEXT}")))
+    assert broken(checked(exchanges, talker.dialect, talker.profile)) == set()
