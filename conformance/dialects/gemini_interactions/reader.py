@@ -32,7 +32,7 @@ from conformance.dialects.gemini_interactions.vocabulary import (
     UNKNOWN,
     USAGE,
 )
-from conformance.dialects.gemini_usage import token_counts
+from conformance.dialects.gemini_parts import token_counts
 from conformance.dialects.history_calls import OF_INTERACTIONS
 from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
