@@ -112,7 +112,6 @@ def _change_lines(report: CorpusReport, *, verbose: bool) -> Iterator[str]:
 
 
 def change_text(change: WeekChange) -> str:
-    """One change in one line."""
     who = " ".join(filter(None, (change.dialect, change.provider, change.model)))
     counts = f"{change.had} of {change.before} in {change.since}, then {change.has} of {change.now}"
     return f"{change.week} {who}: {change.kind} {change.word}: {change.what} ({counts})"

@@ -69,7 +69,6 @@ class TypedReader(Generic[State]):
         self._has_begun = False  # a message of the answer did
 
     def _begin(self, role: str = "", message_id: str = "") -> None:
-        """A message of the answer begins."""
         self._has_begun = True
         self._is_done = False
         self._sink.start_message(role, message_id)

@@ -188,7 +188,6 @@ class SocketTraffic:
         self._failure = b""
 
     def take(self, message: PartCame) -> Iterator[ExchangeMessage]:
-        """What the message is to the exchanges of the connection."""
         if not message.part.is_message:
             return
         line = as_line(message.part.data)

@@ -27,7 +27,6 @@ OPERATORS: Final = OperatorTable()
 
 
 def line_type(payload: Any) -> str:
-    """The type of a line, or of the event that it wraps."""
     return text_at(payload, "event", "type") or text_at(payload, "type")
 
 

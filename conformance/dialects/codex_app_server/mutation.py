@@ -30,7 +30,6 @@ OPERATORS: Final = OperatorTable()
 
 
 def method_of(payload: Any) -> str:
-    """The method of a notification or a request."""
     return text_at(payload, "method")
 
 

@@ -41,7 +41,6 @@ _starts_of: Final = typed_by("content-start", *_CONTENT, "type")
 
 
 def _deltas_with(key: str) -> Sites:
-    """Deltas of content that have a key."""
     return lambda stream: [
         n for n in stream.typed("content-delta") if stream.text_at(n, *_CONTENT, key)
     ]

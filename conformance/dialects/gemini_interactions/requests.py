@@ -76,7 +76,6 @@ def answer_steps(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def _add(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
-    """What a delta adds to its step."""
     match delta.get("type"):
         case "thought_signature":
             step["signature"] = string(delta.get("signature"))

@@ -118,7 +118,6 @@ def _summary_shown(stream: Stream) -> list[int]:
 
 
 def _history_items(stream: Stream) -> list[int]:
-    """Places of reasoning items in the history."""
     items = list_at(request_body(stream), "input")
     return [n for n, item in enumerate(items) if text_at(item, "type") == "reasoning"]
 

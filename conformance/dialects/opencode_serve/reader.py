@@ -70,7 +70,6 @@ class OverlappingTurns:
         return turn
 
     def announce(self, message: str, said: AnnouncedMessage) -> None:
-        """A message is announced, or stated again."""
         if self._has_room():
             self.messages[message] = said
 
@@ -201,7 +200,6 @@ class BusReader(TypedReader[OverlappingTurns]):
             self._next_answer()
 
     def _join_turn(self, session: str, message: str) -> SessionTurn:
-        """The turn that a message of the assistant belongs to."""
         turn = self._content.by_session.get(session)
         if turn is not None and not turn.is_done:
             return turn

@@ -51,7 +51,6 @@ class KnownCalls:
         self.has_shown = False
 
     def read_request(self, request: Request) -> None:
-        """Takes the calls of the messages that a request brings."""
         messages = mapping(request.json).get("messages")
         if isinstance(messages, list):
             self._is_asked = True

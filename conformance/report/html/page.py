@@ -41,7 +41,6 @@ def render(report: Report, **_: bool) -> str:
 
 
 def pieces(report: Report, **_: bool) -> Iterator[str]:
-    """The page, line by line."""
     return (f"{line}\n" for line in page_lines(summary_line(report), _body_lines(report)))
 
 
@@ -93,7 +92,6 @@ def _body_lines(report: Report) -> Iterator[str]:
 
 
 def _call_line(call: JudgedCall) -> str:
-    """What was judged, and when."""
     judged = call.target or "recordings"
     minute = call.started[:16].replace("T", " ")
     return f"{judged}, {minute} UTC, in {call.seconds:.1f} s"
