@@ -103,7 +103,7 @@ def _change_lines(report: CorpusReport, *, verbose: bool) -> Iterator[str]:
     changes = report.history.changes
     if not report.history.streams:
         return
-    looked = f"{count(report.history.streams, 'stream')} looked at"
+    looked = f"{count(report.history.streams, 'stream')} compared"
     yield f"\nwire changes from week to week: {len(changes) or 'none'} ({looked})"
     most = len(changes) if verbose else _CHANGES
     yield from (f"  {visible(change_text(each))}" for each in changes[:most])

@@ -110,7 +110,7 @@ OPERATORS.add("N10-untyped-part", "A part of content has no type.")(
 OPERATORS.add("N2-part-renamed", "A part of thinking has the type of another API.")(
     _parts("thinking"), set_value("reasoning", *_PART, "type")
 )
-OPERATORS.add("X15-body-thinking-last", "Thinking of a body stands behind its text.")(
+OPERATORS.add("X15-body-thinking-last", "Thinking of a body comes after its text.")(
     lambda stream: [n for n in _bodies(stream) if stream.text_at(n, *_BODY, -1, "type") == "text"],
     lambda stream, site: stream.with_value(site, _BODY, stream.list_at(site, *_BODY)[::-1]),
 )
