@@ -197,6 +197,7 @@ class RequestForm(Struct, frozen=True):
     tools: Callable[[Mapping[str, Any]], Any] = listed_tools
 
     def limit(self, body: Any) -> int | None:
+        """The limit of output tokens that a body states."""
         stated = (value_at(body, *path.split(".")) for path in self.limits)
         found = next((each for each in stated if each is not None), None)
         return found if isinstance(found, int) else None

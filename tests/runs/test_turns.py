@@ -14,7 +14,7 @@ from conformance.dialects import get
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import Continuation, Question
 from conformance.judging.transcript import Transcript, read_transcript
-from conformance.runs.step_requests import MOST_CHARACTERS, next_turns
+from conformance.runs.turns import MOST_CHARACTERS, next_turns
 from conformance.scenarios import Carry
 
 ASKED = [{"role": "user", "content": "Does the ferry sail?"}]

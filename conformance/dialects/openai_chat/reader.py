@@ -199,6 +199,7 @@ class ChatReader:
             self._sink.say_error(outcome.error(self._stated_error(payload)))
 
     def _stated_error(self, payload: Any) -> Any:
+        """What a payload that is an error says of it."""
         return mapping(payload).get("error") or payload
 
     def _say_usage(self, usage: Any) -> None:

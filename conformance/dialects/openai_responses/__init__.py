@@ -11,9 +11,10 @@ from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.json_edge import mapping, string, whole
 from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
 from conformance.dialects.openai_responses.reader import ResponsesReader, recognises
-from conformance.dialects.openai_responses.requests import REQUEST, TURNS
+from conformance.dialects.openai_responses.requests import REQUEST
 from conformance.dialects.openai_responses.script import SCRIPT
 from conformance.dialects.openai_responses.socket import SOCKET
+from conformance.dialects.openai_responses.turns import TURNS
 from conformance.dialects.openai_responses.vocabulary import NAME, VOCABULARY
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 

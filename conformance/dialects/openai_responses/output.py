@@ -127,6 +127,7 @@ class Output:
         return item
 
     def _open_item(self, kind: TextKind, event: dict[str, Any]) -> Item | None:
+        """The open item that takes this kind of text."""
         item = self._items.find(event)
         if item is None or not item.is_open:
             return None

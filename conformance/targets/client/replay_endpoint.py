@@ -225,6 +225,7 @@ def _with_loop(answered: AdapterAnswer, asked: int) -> AdapterAnswer:
 
 
 def _base_path(dialect: str) -> str:
+    """The path that a client of a dialect expects in its base URL."""
     if dialect in APPLICATIONS:
         return ""  # one URL is asked, and nothing below it
     return required(ENDPOINTS.get(dialect), dialect, "path").base
@@ -301,4 +302,5 @@ def short_answer(
 
 
 def short_variation(dialect: str) -> ReplayVariation:
+    """The way in which it is replayed."""
     return ReplayVariation("smoke", "same", short_answer(dialect), ReplayOptions(repeat=True))

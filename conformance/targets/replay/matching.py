@@ -56,6 +56,7 @@ class RequestKey(Struct, frozen=True):
 
     @property
     def target(self) -> str:
+        """The path with its query."""
         return f"{self.path}?{self.query}" if self.query else self.path
 
 
@@ -130,6 +131,7 @@ class ExchangeIndex:
         return RequestKey(request.method, path, query, headers, request.body, form)
 
     def entry_script(self, number: int) -> AnswerScript | SocketScript:
+        """What is sent for the entry of this number."""
         known = self._scripts.get(number)
         if known is None:
             entry = self.entries[number]

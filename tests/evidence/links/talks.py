@@ -23,7 +23,7 @@ from conformance.judging.transcript import read_transcript
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
-from conformance.runs.step_requests import next_turns
+from conformance.runs.turns import next_turns
 from conformance.scenarios import Carry
 
 Body = dict[str, Any]
