@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.core.reading import Reading
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import (
     arguments_text,
     event_data,
@@ -32,9 +33,7 @@ _ITEMS: Final = frozenset({"item.started", "item.updated", "item.completed"})
 _TURNS: Final = frozenset({"turn.started", "turn.completed", "turn.failed"})
 LINES: Final = _ITEMS | _TURNS | {"thread.started", "error"}
 OVERFLOW: Final = "codex.exec.overflow"
-VOCABULARY: Final = Vocabulary(
-    NAME, LINES | {"line.unknown", "request", "request.item", "[DONE]", OVERFLOW}
-)
+VOCABULARY: Final = vocabulary(NAME, *LINES, "line.unknown", OVERFLOW)
 # Type of an item that calls a tool -> what its call is made of.
 _CALLS: Final = {
     "command_execution": ("command",),

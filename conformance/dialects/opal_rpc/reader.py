@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import arguments_text, event_data, mapping, string, whole_counts
 from conformance.dialects.open_parts import OpenParts, PartKind
 from conformance.dialects.typed import ProgramReader
@@ -84,13 +85,8 @@ EVENTS: Final = (
         *("sub_agent_event", "stream_stalled"),
     }
 )
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    EVENTS
-    | {
-        *("event.unknown", "rpc.request", "rpc.response", "line.unknown", "request"),
-        *("request.item", "[DONE]", OVERFLOW),
-    },
+VOCABULARY: Final = vocabulary(
+    NAME, *EVENTS, "event.unknown", "rpc.request", "rpc.response", "line.unknown", OVERFLOW
 )
 _COUNTS: Final = {"input": "prompt_tokens", "output": "completion_tokens"}
 
