@@ -67,6 +67,7 @@ _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning":
 class AcpReader(ProgramReader[TurnMessages]):
     """Reader of one turn, or of a session."""
 
+    content_type = TurnMessages
     history = "prompt"
 
     def __init__(self, reading: Reading) -> None:
@@ -77,9 +78,6 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._opening: set[str | int] = set()  # requests for one that wait for its name
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}, "any": {}}
         super().__init__(reading)
-
-    def _new_content(self) -> TurnMessages:
-        return TurnMessages(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

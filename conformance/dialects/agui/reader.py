@@ -65,6 +65,7 @@ _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning":
 class AguiReader(TypedReader[RunMessages]):
     """Reader of one exchange."""
 
+    content_type = RunMessages
     unknown = "agui.unknown"
     is_of_api = False
     history = "messages"
@@ -74,9 +75,6 @@ class AguiReader(TypedReader[RunMessages]):
         self._state = SharedState()
         self._streamed = StreamedTexts()
         super().__init__(reading)
-
-    def _new_content(self) -> RunMessages:
-        return RunMessages(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -49,12 +49,10 @@ _REASONS: Final = {
 class MessagesReader(TypedReader[Content]):
     """Reader of one exchange."""
 
+    content_type = Content
     unknown = "message.unknown"
     history = "messages"
     call_pairing = OF_MESSAGES
-
-    def _new_content(self) -> Content:
-        return Content(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -72,15 +72,13 @@ _REASONS: Final = {"completed": "stop", "interrupted": "cancelled"}
 class AppServerReader(ProgramReader[TurnItems]):
     """Reader of one turn, or of a session."""
 
+    content_type = TurnItems
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         self._counted = ""  # the thread whose tokens were counted last
         self._total: dict[str, int] = {}  # and how many, in all its turns
         super().__init__(reading)
-
-    def _new_content(self) -> TurnItems:
-        return TurnItems(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -87,14 +87,12 @@ class ExecItems(OpenParts):
 class ExecReader(ProgramReader[ExecItems]):
     """Reader of one run of the command."""
 
+    content_type = ExecItems
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         self._has_thread = False
         super().__init__(reading)
-
-    def _new_content(self) -> ExecItems:
-        return ExecItems(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

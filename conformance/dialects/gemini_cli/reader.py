@@ -77,10 +77,8 @@ class RunParts(OpenParts):
 class RunReader(ProgramReader[RunParts]):
     """Reader of one run of the command, or of several."""
 
+    content_type = RunParts
     history = "input"
-
-    def _new_content(self) -> RunParts:
-        return RunParts(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -62,12 +62,10 @@ _COUNTED: Final = (
 class InteractionsReader(TypedReader[Steps]):
     """Reader of one exchange."""
 
+    content_type = Steps
     unknown = UNKNOWN
     history = "input"
     call_pairing = OF_INTERACTIONS
-
-    def _new_content(self) -> Steps:
-        return Steps(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)

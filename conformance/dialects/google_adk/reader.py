@@ -34,11 +34,9 @@ _COUNTED: Final = (
 class AdkReader(TypedReader[Invocation]):
     """Reader of one exchange."""
 
+    content_type = Invocation
     unknown = UNKNOWN
     history = "newMessage.parts"
-
-    def _new_content(self) -> Invocation:
-        return Invocation(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame

@@ -94,10 +94,8 @@ _COUNTS: Final = {"input": "prompt_tokens", "output": "completion_tokens"}
 class OpalReader(ProgramReader[AgentRun]):
     """Reader of one run, or of a session."""
 
+    content_type = AgentRun
     history = "messages"
-
-    def _new_content(self) -> AgentRun:
-        return AgentRun(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

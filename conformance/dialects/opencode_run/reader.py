@@ -50,14 +50,12 @@ _REJECTED: Final = "rejected permission"
 class RunReader(ProgramReader[RunParts]):
     """Reader of one run of the command, or of several."""
 
+    content_type = RunParts
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         self._step = 0
         super().__init__(reading)
-
-    def _new_content(self) -> RunParts:
-        return RunParts(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

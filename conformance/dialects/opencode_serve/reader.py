@@ -98,12 +98,10 @@ class OverlappingTurns:
 class BusReader(TypedReader[OverlappingTurns]):
     """Reader of what one listener heard."""
 
+    content_type = OverlappingTurns
     unknown = UNKNOWN
     history = "parts"
     is_of_api = False
-
-    def _new_content(self) -> OverlappingTurns:
-        return OverlappingTurns(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame

@@ -92,15 +92,13 @@ _REASONS: Final = {"tool-calls": "tool_calls", "content-filter": "content_filter
 class UiMessageReader(TypedReader[UiParts]):
     """Reader of one exchange."""
 
+    content_type = UiParts
     unknown = "part.unknown"
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
         self._known = KnownCalls()
         super().__init__(reading)
-
-    def _new_content(self) -> UiParts:
-        return UiParts(self._sink)
 
     def _renew(self) -> None:
         super()._renew()
