@@ -118,7 +118,6 @@ class RunIndex(Struct, frozen=True):
         return _unknown_name("names an exchange that was not checked", entry.exchange, names)
 
     def excused(self, entry: BaselineEntry) -> Iterator[tuple[FindingKey, FindingExcuse]]:
-        """Findings that the entry expects."""
         excuse = FindingExcuse(entry.reason, str(entry.place))
         for subject in self._entry_subjects(entry):
             for rule in self._entry_rules(entry):

@@ -1,7 +1,5 @@
 """The board: which systems keep which rules, by saved runs that anybody can judge again."""
 
-from __future__ import annotations
-
 from conformance.board.page import board_page
 from conformance.board.rows import BoardRow, read_rows
 from conformance.board.saved_run import add_run, summarise

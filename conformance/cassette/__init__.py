@@ -4,8 +4,6 @@
 secrets out; `inspect` shows a stream; `locate` finds the line of a byte.
 """
 
-from __future__ import annotations
-
 from conformance.cassette.convert import as_cassette, convert
 from conformance.cassette.header import (
     Cassette,

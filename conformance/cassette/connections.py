@@ -28,7 +28,6 @@ from conformance.cassette.source import read_blocks
 from conformance.core.events import (
     UPGRADED,
     Chunk,
-    Ending,
     Exchange,
     Request,
     Response,
@@ -155,7 +154,7 @@ def _answers_of(kept: Exchange, clock: CassetteClock) -> Iterator[CarriedExchang
                 request=_answer_request(kept.request, answer),
                 response=_upgrade_head(kept.response),
                 chunks=tuple(_message_chunks(messages, times, answer.messages, begun)),
-                end=_answer_ending(answer, kept.end),
+                end=kept.end if answer.is_open else "eof",
                 dialect=kept.dialect or name,
             ),
             _answer_clock(clock, begun),
@@ -172,16 +171,12 @@ def _messages_of(connection: Exchange) -> list[SocketMessage]:
 def _sorted_messages(connection: Exchange) -> tuple[str | None, list[SocketAnswer]]:
     """The dialect, where it is known, and the answers."""
     messages = _messages_of(connection)
-    payloads = [_decoded_message(each) for each in messages]
+    payloads = [decode_json(each.data.decode("utf-8", "replace")) for each in messages]
     sides: list[Side] = [each.side for each in messages]
     name, form = _form_of(connection.dialect, payloads)
     if form is not None:
         return name, sorted_answers(form, zip(sides, payloads, strict=True))
     return name, [SocketAnswer(messages=[at for at, s in enumerate(sides) if s == "server"])]
-
-
-def _decoded_message(message: SocketMessage) -> Any:
-    return decode_json(message.data.decode("utf-8", "replace"))
 
 
 def _form_of(dialect: str | None, payloads: Iterable[Any]) -> tuple[str | None, SocketForm | None]:
@@ -232,7 +227,3 @@ def _answer_clock(connection: CassetteClock, begun: float | None) -> CassetteClo
         return CassetteClock()
     base = None if connection.begun is None else connection.begun + (connection.head or 0.0)
     return CassetteClock(head=0.0, begun=None if base is None else round(base + begun, 3))
-
-
-def _answer_ending(answer: SocketAnswer, of_connection: Ending) -> Ending:
-    return of_connection if answer.is_open else "eof"

@@ -11,19 +11,30 @@ is a line, and its headers and payload are shown where it came in one piece.
 
 Only frames that end after others which began later (an event with comments inside) are collected,
 so memory does not grow with the lines.
+
+    +ms    message  event
+    0.0         #1    1.0 > {"type":"response.create","model":"m","input":"Hi"}
+    412.0       #2    1.1 < {"type":"response.created","sequence_number":0, ...}
+
+`>` is sent by the client, `<` by the server. `1.1` is event 1 of exchange 1, as findings name them;
+its request is event 0. A message outside all answers has no number. A binary message that is not
+text is shown with escapes.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
+from conformance.cassette.connections import carried_exchanges
+from conformance.cassette.header import Cassette
 from conformance.core.binary import read_text_message
 from conformance.core.clock import chunk_times
-from conformance.core.events import Exchange, Response
+from conformance.core.events import Exchange, Response, SocketMessage
 from conformance.core.excerpts import clipped
 from conformance.core.framing import exchange_frames, framing_of
 
@@ -192,3 +203,38 @@ def _control_picture(match: re.Match[str]) -> str:
     if code < 0x20:
         return chr(0x2400 + code)
     return "\u2421" if code == 0x7F else f"\\u{code:04x}"
+
+
+Places = Mapping[int, str]
+"""The number of a message, from 0 -> exchange and event."""
+_MARKS: Final = {"client": ">", "server": "<"}
+
+
+def message_places(kept: Cassette) -> Mapping[int, Places]:
+    """Where the messages of each kept exchange stand among the answers, by its number."""
+    found: dict[int, dict[int, str]] = defaultdict(dict)
+    for carried in carried_exchanges(kept):
+        places, number = found[carried.kept.number], carried.exchange.number
+        if carried.request_message is not None:
+            places[carried.request_message] = f"{number}.0"
+        for event, at in enumerate(carried.messages or (), 1):
+            places[at] = f"{places[at]},{number}.{event}" if at in places else f"{number}.{event}"
+    return found
+
+
+def inspect_connection(exchange: Exchange, places: Places, *, full: bool = False) -> Iterator[str]:
+    """The WebSocket as lines of text; any other exchange as `inspect` shows it."""
+    if not exchange.is_connection:
+        yield from inspect(exchange, full=full)
+        return
+    yield from head_lines(exchange)
+    times = chunk_times(exchange.chunks)
+    for at, (message, (data, ms)) in enumerate(zip(exchange.chunks, times, strict=True)):
+        assert isinstance(message, SocketMessage)
+        text = visible(data)
+        gutter = (
+            f"{'' if ms is None else f'{ms:.1f}':>10} {f'#{at + 1}':>7} {places.get(at, ''):>6}"
+        )
+        yield f"{gutter} {_MARKS[message.side]} {text if full else clip_line(text)}"
+    code = exchange.close_code
+    yield f"* end: {exchange.end}" if code is None else f"* end: {exchange.end}, close {code}"

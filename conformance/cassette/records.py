@@ -152,7 +152,6 @@ def parse_header(file: str, line: RawLine) -> Header:
 
 
 def payload(file: str, line: RawLine, record: Record) -> bytes:
-    """The bytes of a data record."""
     if isinstance(record.text, str):
         return record.text.encode()
     if isinstance(record.message, BinaryMessage):
@@ -171,7 +170,6 @@ def _message_bytes(file: str, line: RawLine, message: BinaryMessage) -> bytes:
 
 
 def fault(file: str, line: RawLine, message: str, *, column: int | None = None) -> CassetteError:
-    """The error that names this line."""
     shown = line.data[:_SHOWN].decode("utf-8", "replace")
     return CassetteError(message, place=Place(file, line.number, column), text=shown)
 

@@ -9,8 +9,7 @@ import typer
 from msgspec.structs import replace
 
 from conformance.cassette.header import Cassette
-from conformance.cassette.inspect import inspect
-from conformance.cassette.inspect_connection import inspect_connection, message_places
+from conformance.cassette.inspect import inspect, inspect_connection, message_places
 from conformance.cassette.recording import open_recording
 from conformance.cassette.search import named_path
 from conformance.cli.terminal import put

@@ -208,7 +208,8 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         ),
     ] = None
     confirm: Annotated[
-        int, typer.Option(min=1, max=100, help="Repeat the request of each finding so often.")
+        int,
+        typer.Option(min=1, max=100, help="Repeat each finding's request this many times."),
     ] = 1
     timeout: shared.TimeoutOption = LIMITS.timeout
     idle_timeout: Annotated[

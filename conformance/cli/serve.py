@@ -169,7 +169,6 @@ class _ServingSession:
             return code
 
     def take_exchange(self, served: ServedRequest) -> None:
-        """One request has its end."""
         self.misses += served.outcome in ("refused", "rejected")
         if not self._quiet:
             warn(_describe_exchange(served))

@@ -122,7 +122,6 @@ class MessageParser:
 
 
 def encode_message(headers: Sequence[tuple[str, str]], payload: bytes) -> bytes:
-    """The bytes of a message with headers of text."""
     return _assemble_message(b"".join(starmap(_text_header, headers)), payload)
 
 

@@ -64,7 +64,6 @@ class WaitingChunks:
 
 
 def join_chunks(chunks: Iterable[Chunk]) -> Iterator[JoinedChunks]:
-    """Chunks joined to worthwhile ones."""
     waiting = WaitingChunks()
     for data, ms in chunk_times(chunks):
         if waiting.size >= WORTHWHILE or not waiting.agrees(ms):

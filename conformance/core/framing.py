@@ -101,7 +101,6 @@ class FramingDecision:
         return self.framing
 
     def close(self) -> Framing:
-        """The framing of a stream that has ended."""
         if self.framing is None:
             expected = self._expected if self._stated is None else None
             ambiguous: Framing = expected if expected == "lines" else "body"
@@ -245,7 +244,6 @@ class Framer:
         return self._begin_framing(self._decision.close())
 
     def feed(self, data: bytes) -> Sequence[Frame]:
-        """The frames that these bytes complete."""
         if self._parser is not None:
             return self._parser.feed(data)
         return self._read_pieces(self.settle(data, None))
@@ -266,7 +264,6 @@ class Framer:
 
 
 def framing_of(exchange: Exchange, expected: Framing | None = None) -> Framing:
-    """The framing of a recorded exchange."""
     decision = FramingDecision(exchange.response, expected)
     decided = (decision.feed(chunk.data) for chunk in exchange.chunks)
     return next((framing for framing in decided if framing), None) or decision.close()

@@ -33,7 +33,6 @@ class TextParser:
         self._searched = 0  # up to here it holds no break
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The frames that these bytes complete."""
         self._rest += data
         frames: list[Frame] = []
         at = 0

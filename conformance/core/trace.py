@@ -49,7 +49,7 @@ class FrameTrace:
             request_head = {
                 "method": request.method,
                 "path": request.path,
-                "headers": _lower_headers(request.headers),
+                "headers": {name.lower(): value for name, value in request.headers},
                 "host": request.host,
             }
             events.append(Event("http.request", request_head, 0, "transport"))
@@ -122,10 +122,6 @@ def _body_held(events: Sequence[Event]) -> str:
 def frame_payload(frame: Frame) -> Any:
     """What a reader is given of a frame: its text where that is raw, else JSON or NOT_JSON."""
     return frame.data if frame.kind == "text" else decode_json(frame.data)
-
-
-def _lower_headers(headers: Sequence[tuple[str, str]]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers}
 
 
 def trace_exchange(

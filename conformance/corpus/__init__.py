@@ -5,8 +5,6 @@ range of bytes of JSON lines, some files), never bodies. Each fragment gives one
 pyarrow is imported where it is used; see `arrow.py`.
 """
 
-from __future__ import annotations
-
 from conformance.corpus.batches import batch_schema, check_batch
 from conformance.corpus.columns import ColumnNames
 from conformance.corpus.judge import CorpusJudge, JudgeChoices

@@ -65,7 +65,6 @@ class CorpusProgress(Struct):
     notes: list[str] = field(default_factory=list)
 
     def add(self, outcome: FragmentOutcome) -> None:
-        """Counts what came of a fragment."""
         self.fragments += 1
         self.rows += outcome.rows
         self.streams += outcome.streams

@@ -106,7 +106,6 @@ def _row_names(streams: Sequence[CorpusStream]) -> list[str]:
 
 
 def _held_bytes(stream: CorpusStream) -> int:
-    """The bytes of a row that is held."""
     request = stream.recording.exchanges[0].request
     request_body = request.json if request is not None else None
     try:

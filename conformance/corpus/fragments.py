@@ -67,7 +67,7 @@ def find_fragments(storage: Storage, columns: ColumnNames) -> Iterator[Fragment]
         found = list(_row_fragments(storage, file, columns))
         if not found and (storage.is_file or _is_stream_file(storage, file)):
             pending.append(file)
-            if _is_enough(pending):
+            if len(pending) >= FILES_MOST or sum(each.size for each in pending) >= FILES_BYTES:
                 yield _of_files(pending)
                 pending = []
         elif found:
@@ -135,10 +135,6 @@ def _is_stream_file(storage: Storage, file: StoredFile) -> bool:
             return holds_recording(local)
     except ConformanceError:
         return False
-
-
-def _is_enough(files: list[StoredFile]) -> bool:
-    return len(files) >= FILES_MOST or sum(each.size for each in files) >= FILES_BYTES
 
 
 def _of_files(files: list[StoredFile]) -> Fragment:

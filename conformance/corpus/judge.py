@@ -80,7 +80,6 @@ class CorpusJudge:
         return [self._judge(*pair, collects) for pair in zip(rows, settled, strict=True)]
 
     def choices_for(self, stream: CorpusStream, *, collects: bool = False) -> CheckChoices:
-        """By what a stream is judged."""
         choices = self.choices
         return CheckChoices(
             choices.dialect or stream.dialect,

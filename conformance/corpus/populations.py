@@ -44,7 +44,6 @@ class PopulationWatch:
         self._streams = 0
 
     def see_stream(self, judged: JudgedStream) -> None:
-        """Takes a stream that was judged."""
         self._streams += 1
         for result in judged.results:
             population = population_of(judged.stream, result)
@@ -77,5 +76,4 @@ class PopulationWatch:
 
 
 def population_of(stream: CorpusStream, result: StreamResult) -> Population:
-    """The population of a result."""
     return Population(result.dialect, stream.provider, stream.model, week_of(stream.time))

@@ -113,7 +113,7 @@ def _change_section(report: CorpusReport) -> Iterator[str]:
         return
     yield "<section><h2>Wire changes from week to week</h2>"
     looked = count(report.history.streams, "stream")
-    yield f'<p class="when">{len(changes) or "none"}; {looked} looked at</p><ul>'
+    yield f'<p class="when">{len(changes) or "none"}; {looked} compared</p><ul>'
     yield from (f"<li>{escape_html(change_text(each), 4000)}</li>" for each in changes[:_CHANGES])
     if changes[_CHANGES:]:
         yield f'<li class="left-out">{len(changes) - _CHANGES} more left out</li>'

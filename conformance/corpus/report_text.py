@@ -103,7 +103,7 @@ def _change_lines(report: CorpusReport, *, verbose: bool) -> Iterator[str]:
     changes = report.history.changes
     if not report.history.streams:
         return
-    looked = f"{count(report.history.streams, 'stream')} looked at"
+    looked = f"{count(report.history.streams, 'stream')} compared"
     yield f"\nwire changes from week to week: {len(changes) or 'none'} ({looked})"
     most = len(changes) if verbose else _CHANGES
     yield from (f"  {visible(change_text(each))}" for each in changes[:most])
@@ -112,7 +112,6 @@ def _change_lines(report: CorpusReport, *, verbose: bool) -> Iterator[str]:
 
 
 def change_text(change: WeekChange) -> str:
-    """One change in one line."""
     who = " ".join(filter(None, (change.dialect, change.provider, change.model)))
     counts = f"{change.had} of {change.before} in {change.since}, then {change.has} of {change.now}"
     return f"{change.week} {who}: {change.kind} {change.word}: {change.what} ({counts})"

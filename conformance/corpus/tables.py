@@ -109,7 +109,6 @@ class FragmentTables(Struct):
     _cleaned: dict[str, str] = field(default_factory=dict)
 
     def add_judged(self, judged: JudgedStream) -> None:
-        """Takes the results of one stream."""
         for result in judged.results:
             dims = self._stream_values(judged.stream, result)
             counts = self._counts(result.verdicts)
@@ -134,7 +133,6 @@ class FragmentTables(Struct):
             self._add_row("shapes", {**dims, "kind": kind, "what": what, "streams": streams})
 
     def row_count(self, table: str) -> int:
-        """How many rows a table has so far."""
         return len(next(iter(self.columns.get(table, {"": []}).values())))
 
     def encoded(self, *, is_whole: bool) -> dict[str, bytes]:
@@ -279,7 +277,6 @@ def table_columns(table: str, keep: Sequence[str] = ()) -> tuple[tuple[str, str]
 
 
 def table_schema(name: str, keep: Sequence[str] = ()) -> Any:
-    """The Arrow schema of a table."""
     arrow = load_module("pyarrow")
     word = arrow.dictionary(arrow.int32(), arrow.string())
     kinds = {

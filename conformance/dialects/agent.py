@@ -81,7 +81,6 @@ def user_turn(text: str) -> dict[str, Any]:
 
 
 def user_text(body: Message, key: str) -> str:
-    """What the user says in a request."""
     turns = map(mapping, elements(body.get(key)))
     return "\n".join(string(each.get("text")) or string(each.get("content")) for each in turns)
 
@@ -207,12 +206,10 @@ class RpcConversation:
         raise NotImplementedError
 
     def begin_turn(self, method: str, params: Message) -> Message:
-        """The request of a turn."""
         self.is_asked = True
         return self.request(method, params)
 
     def request(self, method: str, params: Message) -> Message:
-        """A request of the client, which is remembered."""
         number, self._count = self._count, self._count + 1
         self._methods[number] = method
         return {**self.version, "id": number, "method": method, "params": params}

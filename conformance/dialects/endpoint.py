@@ -99,7 +99,6 @@ class ModelListing(Struct, frozen=True):
         return hash((self.path, self.base, self.entries, self.name))
 
     def names(self, payload: Any) -> list[str]:
-        """The names that a list holds."""
         listed = payload.get(self.entries) if isinstance(payload, Mapping) else None
         entries = listed if isinstance(listed, list) else []
         found = (each.get(self.name) for each in entries if isinstance(each, Mapping))

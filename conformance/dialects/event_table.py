@@ -44,12 +44,10 @@ class EventTable(Struct, frozen=True, kw_only=True):
 
     @property
     def delta_events(self) -> frozenset[str]:
-        """Types of the events that hold a delta."""
         return frozenset(self.text_ends if self.delta_type else self.words)
 
     @property
     def types(self) -> frozenset[str]:
-        """Every type of the table."""
         bounds = (*self.openings, *self.starts, *self.ends, *self.finishes)
         return self.delta_events.union(bounds, self.others)
 

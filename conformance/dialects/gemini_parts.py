@@ -1,4 +1,4 @@
-"""Parts of a content: what kind each is, which call it is, and whether it is signed.
+"""Parts of a content: what kind each is, which call it is, whether it is signed; their usage.
 
 Rule 1: the kind is the key that holds the part's own: `text`, `functionCall`, ...; a text with
         `thought` is of kind `thought`. Flags and a signature make no kind.
@@ -10,9 +10,10 @@ Rule 3: `carrier` names what a signature stands on, the call by its name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from conformance.dialects.json_edge import event_data, mapping, string
+from conformance.dialects.json_edge import event_data, mapping, string, whole
 
 CALL: Final = "functionCall"
 _KINDS: Final = (
@@ -60,3 +61,17 @@ def part_data(element: Any, calls: int, *, is_open: bool = False, **place: Any) 
         name = string(mapping(part.get(CALL)).get("name"))
         more["carrier"] = f"{kind} {name}".strip()
     return event_data(element, **more)
+
+
+def token_counts(usage: dict[str, Any], keys: Sequence[str], total: str) -> dict[str, int | None]:
+    """Counts in the words of all dialects.
+
+    `keys` name those of prompt, answer, thinking and use of tools, `total` that of all.
+    """
+    prompt, said, thought, tools = (whole(usage.get(key)) for key in keys)
+    return {
+        "input": None if prompt is None else prompt + (tools or 0),
+        "output": None if said is thought is None else (said or 0) + (thought or 0),
+        "reasoning": thought,
+        "total": whole(usage.get(total)),
+    }

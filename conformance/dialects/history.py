@@ -9,9 +9,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.core.events import Event, Request
+from conformance.core.events import Event, Request, Vocabulary
 from conformance.dialects.history_calls import CallPairing
 from conformance.dialects.json_edge import event_data, mapping, string
+
+
+def vocabulary(dialect: str, *types: str) -> Vocabulary:
+    """These types, those of requests, and the sentinel that servers add to streams of any API."""
+    return Vocabulary(dialect, frozenset({*types, "request", "request.item", "[DONE]"}))
 
 
 def request_events(

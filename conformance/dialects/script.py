@@ -103,7 +103,6 @@ class ScriptedAnswer(Struct, frozen=True):
         return b64encode(f"thought {self.number}, signed by the script".encode()).decode()
 
     def text_pieces(self) -> list[str]:
-        """The pieces of text that come in a stream."""
         pieces = [] if self.calls else pieces_of(self.text)
         return pieces[:2] if self.is_broken else pieces
 
@@ -140,7 +139,6 @@ class Script(Struct, frozen=True):
 
 
 def encode_stream(events: Iterable[ScriptedEvent], framing: Framing) -> Iterator[bytes]:
-    """The bytes of a stream, event by event."""
     if framing != "array":
         yield from (encode_event(event, framing) for event in events)
         return
@@ -152,7 +150,6 @@ def encode_stream(events: Iterable[ScriptedEvent], framing: Framing) -> Iterator
 
 
 def encode_event(event: ScriptedEvent, framing: Framing) -> bytes:
-    """The bytes of one event."""
     name, payload = event
     data = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
     if framing == "lines":

@@ -9,7 +9,7 @@ Rule 2: an API gives one answer to a request: where that is known, all is of one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from conformance.core.events import Ending, Event, Frame, Request
@@ -41,6 +41,7 @@ class TypedReader(Generic[State]):
     `_content` is what the answer under way holds so far, made anew for each.
     """
 
+    content_type: Callable[[Sink], State]
     unknown: ClassVar[str]  # the wire event of data that has no type
     history: ClassVar[str]  # the field of a request that holds what was said before
     call_pairing: ClassVar[CallPairing | None] = None  # of calls and results in that history
@@ -57,7 +58,7 @@ class TypedReader(Generic[State]):
         self._renew()
 
     def _new_content(self) -> State:
-        raise NotImplementedError
+        return self.content_type(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         """Reads the payload of an event."""
@@ -69,7 +70,6 @@ class TypedReader(Generic[State]):
         self._has_begun = False  # a message of the answer did
 
     def _begin(self, role: str = "", message_id: str = "") -> None:
-        """A message of the answer begins."""
         self._has_begun = True
         self._is_done = False
         self._sink.start_message(role, message_id)

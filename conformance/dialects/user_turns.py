@@ -36,7 +36,6 @@ class UserTurn(Struct, frozen=True):
 
 
 def user_turns(body: Any, form: HistoryForm) -> list[UserTurn]:
-    """The turns of the history of a request."""
     turns: list[_TurnParts] = []
     is_answered = False
     for entry in form.entries(body):

@@ -63,7 +63,6 @@ class WishForm(Struct, frozen=True):
     single: tuple[str, bool] = ("parallel_tool_calls", False)
 
     def read(self, body: Any) -> AnswerWish:
-        """What a body demands."""
         words = {string(value_at(body, *path.split("."))) for path in self.choice}
         named = next(filter(None, (self._name(body, path) for path in self.names)), "")
         given = value_at(body, *self.any_object.split(".")) if self.any_object else None

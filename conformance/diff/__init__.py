@@ -3,8 +3,6 @@
 `compare` takes files or folders; `RecordingDifference` says which exchanges changed and how.
 """
 
-from __future__ import annotations
-
 from conformance.diff.changes import WireChange
 from conformance.diff.pairs import ExchangeComparison, RecordingDifference, compare
 

@@ -83,7 +83,6 @@ class FieldShapes(Struct):
 
 
 def parent_path(path: tuple[str, ...], objects: Mapping[tuple[str, ...], int]) -> tuple[str, ...]:
-    """The path of the objects that hold a field."""
     return path[:-1] if path[:-1] in objects else path[:1]
 
 

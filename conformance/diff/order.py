@@ -82,6 +82,5 @@ def order_edits(old: Sequence[str], new: Sequence[str]) -> Iterator[OrderEdit]:
 
 
 def common_length(old: Sequence[str], new: Sequence[str]) -> int:
-    """The length of their common beginning."""
     pairs = enumerate(zip(old, new, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(old), len(new)))

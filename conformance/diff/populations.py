@@ -44,7 +44,6 @@ def shape_traits(shape: ExchangeShape) -> Iterator[ShapeTrait]:
 
 
 def merge_traits(counts: Counter[ShapeTrait], shape: ExchangeShape) -> None:
-    """Adds one stream to the counts."""
     counts.update(dict.fromkeys(shape_traits(shape), 1))
 
 

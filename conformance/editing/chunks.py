@@ -26,12 +26,10 @@ def chunk_places(stream: Stream) -> list[int]:
 
 
 def message_places(stream: Stream) -> list[int]:
-    """Places of chunks with a piece of the message."""
     return [n for n in chunk_places(stream) if isinstance(message_at(stream, n), dict)]
 
 
 def finish_places(stream: Stream) -> list[int]:
-    """Places of chunks with a finish reason."""
     return [n for n in chunk_places(stream) if stream.value_at(n, *chunk_layout(stream).finish)]
 
 

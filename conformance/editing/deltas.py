@@ -29,7 +29,6 @@ def delta_places(stream: Stream, *kinds: TextKind) -> list[int]:
 
 
 def joined_text(stream: Stream, kind: TextKind) -> str:
-    """All text of a kind."""
     return "".join(each.text for each in find_deltas(stream, kind))
 
 

@@ -23,7 +23,6 @@ def places_of(*types: str) -> Sites:
 
 
 def deltas_of(kind: TextKind) -> Sites:
-    """Deltas of a kind of text."""
     return lambda stream: delta_places(stream, kind)
 
 

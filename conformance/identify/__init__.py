@@ -4,8 +4,6 @@ The system is named by fingerprints only; the knobs are what the stream was seen
 sent it. A profile for a system that nobody knows yet is drafted from both.
 """
 
-from __future__ import annotations
-
 from conformance.identify.draft import draft
 from conformance.identify.witness import Certainty, Identity, Witness, named
 

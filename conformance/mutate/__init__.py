@@ -1,7 +1,5 @@
 """Mutation: edits of recorded streams that prove the rules, and the matrix of what they find."""
 
-from __future__ import annotations
-
 from conformance.editing.operator import FAMILIES, Operator, make_mutants
 from conformance.mutate.base_recordings import (
     BaseRecording,

@@ -86,7 +86,6 @@ class BaseRecording(Struct, frozen=True):
         return settings.of_exchange(stream.exchange).profile
 
     def with_exchange(self, edited: Exchange) -> Cassette:
-        """The cassette with one exchange replaced."""
         every = self.cassette.exchanges
         exchanges = tuple(edited if each.number == edited.number else each for each in every)
         return replace(self.cassette, exchanges=exchanges)

@@ -218,7 +218,6 @@ def _later_chunks(stream: Stream) -> list[int]:
 
 
 def _only_thinking(stream: Stream) -> list[int]:
-    """The finish of a stream that has thinking and no text."""
     is_enough = len(joined_text(stream, "thinking")) >= ENOUGH and not find_deltas(stream, "text")
     return finish_places(stream)[:1] if is_enough else []
 

@@ -67,7 +67,7 @@ def _rule_gaps(name: str) -> Iterator[str]:
     if not mine:
         yield "no suite has rules of it"
     elif not any(isinstance(rule.form, Carries) for rule in mine):
-        yield "no rule says what its events carry"
+        yield "no rule says what its events hold"
 
 
 def _request_gaps(dialect: Dialect) -> Iterator[str]:

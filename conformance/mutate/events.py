@@ -108,7 +108,6 @@ def _name_event(name: str) -> Edit:
 
 
 def _numbered_events(stream: Stream) -> list[int]:
-    """Events with a sequence number."""
     return [n for n, _ in stream.events() if stream.number_at(n) is not None]
 
 

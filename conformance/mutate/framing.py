@@ -224,7 +224,7 @@ FRAMING.add("F20-wrong-length", "The length of a binary message is wrong.")(
 )
 FRAMING.add("F1-crlf", "Lines end in CR LF.", "pass")(_text_stream, _substitute(_LINE_END, b"\r\n"))
 FRAMING.add("F2-cr", "Lines end in CR.", "pass")(_event_stream, _substitute(_LINE_END, b"\r"))
-FRAMING.add("F4-comment-between", "A comment stands between two events.", "pass")(
+FRAMING.add("F4-comment-between", "A comment is between two events.", "pass")(
     _commentable, _insert_block(b": keep-alive")
 )
 FRAMING.add("F5-comment-as-data", "A comment is sent as data.")(

@@ -57,12 +57,12 @@ def _set_value(value: Any) -> Edit:
 LOST_TEXTS.add("N15-text-key-misspelt", "The key of a text lacks a letter.", most=4)(
     _edge_places, _in_every_copy(with_misspelt_key)
 )
-LOST_TEXTS.add("N15-text-is-a-list", "A list of texts stands where a text belongs.", most=4)(
+LOST_TEXTS.add("N15-text-is-a-list", "A list of texts comes instead of a text.", most=4)(
     _edge_places, _set_value(["Hm."])
 )
-LOST_TEXTS.add("N15-text-is-a-number", "A number stands where a text belongs.", most=4)(
+LOST_TEXTS.add("N15-text-is-a-number", "A number comes instead of a text.", most=4)(
     _edge_places, _set_value(7)
 )
-LOST_TEXTS.add("N15-text-is-an-object", "An object stands where a text belongs.", most=4)(
+LOST_TEXTS.add("N15-text-is-an-object", "An object comes instead of a text.", most=4)(
     _edge_places, _set_value({"other": "Hm."})
 )

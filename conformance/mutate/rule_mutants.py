@@ -243,7 +243,6 @@ def _violate_carries(stream: Stream, form: Carries, found: _Found) -> _Edits:
 
 
 def _schema_paths(schema: Any, field_place: str = "") -> Iterator[str]:
-    """Paths that a schema speaks of."""
     inner = schema.get("properties", {}) if isinstance(schema, Mapping) else {}
     required = schema.get("required", ()) if isinstance(schema, Mapping) else ()
     for name in dict.fromkeys((*required, *inner)):

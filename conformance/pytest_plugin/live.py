@@ -73,7 +73,6 @@ class TargetRun:
 
     @cached_property
     def streams(self) -> Mapping[str, list[StreamResult]]:
-        """What was judged, by its place."""
         found: dict[str, list[StreamResult]] = {}
         for each in (
             self._judged_file.report.streams if isinstance(self._judged_file, FileVerdicts) else ()

@@ -146,7 +146,6 @@ def _httpx_errors(name: str) -> tuple[type[Exception], ...]:
 
 
 def library_of(request: Any) -> ModuleType:
-    """The library that made a request."""
     roots = (kind.__module__.partition(".")[0] for kind in type(request).__mro__)
     return sys.modules[next(root for root in roots if root in NAMES)]
 

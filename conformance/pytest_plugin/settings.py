@@ -42,7 +42,6 @@ class ReplaySettings(Struct, frozen=True):
     suites: tuple[str, ...] = ()
 
     def sources(self) -> tuple[Path, ...]:
-        """Every recording that is replayed."""
         return (*self.cassettes, *self.folder.files())
 
 

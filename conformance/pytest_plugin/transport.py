@@ -80,7 +80,6 @@ class ReplayTransport(StandInTransport):
         self.misses: list[str] = []
 
     def unused(self) -> tuple[ExchangeAddress, ...]:
-        """Exchanges that answered no request."""
         return tuple(entry.address for entry in self._session.unused_entries())
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

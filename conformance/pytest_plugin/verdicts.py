@@ -92,7 +92,6 @@ class FileVerdicts:
         return verdicts.isdisjoint(_BAD | UNCLEAR if self.require_exercised else _BAD)
 
     def outcome(self, stream: StreamResult, rule: str) -> ItemOutcome:
-        """What becomes of one rule in one exchange."""
         found = tuple(finding for finding in stream.findings if finding.rule == rule)
         verdict = stream.verdicts.get(rule, Verdict.FAIL)
         if verdict is Verdict.ERROR or found or verdict is Verdict.FAIL:

@@ -100,7 +100,6 @@ def _witness_identity(
 def failed_rules(
     recording: Recording, exchange: Exchange, profile: Profile, rulebook: Rulebook
 ) -> list[Rule]:
-    """Rules that one exchange breaks by itself, by that profile."""
     setting = JudgeSetting(
         dialects.get(profile.dialect),
         profile,

@@ -123,7 +123,7 @@ def link_recordings(
                 )
         except ConformanceError as err:
             first = Path(recordings[places[0]].name).name
-            which = f"{len(places)} files that carry each other on, {first} among them"
+            which = f"{len(places)} files that continue each other, {first} among them"
             notes.append(f"{which}, are not linked: {err}")
     for outcome in found:
         if isinstance(outcome, list):

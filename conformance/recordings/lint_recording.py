@@ -112,7 +112,7 @@ class _RecordingLint(Struct, frozen=True):
                 message = f"`expect` of {rule!r} is one of {wanted}, got {verdict!r}"
                 yield self._make_problem("expect-verdict", message, "error")
         if expect and MUTANTS not in self.recording.path.resolve().parts:
-            message = f"it fails on purpose, but lies in no folder {MUTANTS!r}"
+            message = f"it fails on purpose, but is in no folder {MUTANTS!r}"
             explained = f"{message}: scans of folders will meet it"
             yield self._make_problem("expect-place", explained, "warning")
 

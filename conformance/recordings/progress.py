@@ -20,7 +20,6 @@ class CheckProgress:
         self._files = 0
 
     def found_file(self, path: Path) -> None:
-        """A search has found a file."""
         self._files += 1
         if self._is_due():
             self._show_line(f"looking for recordings: {self._files:,} files, now in {path.parent}")

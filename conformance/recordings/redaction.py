@@ -162,7 +162,6 @@ def _profiles_of_all(
 
 
 def _dialects_judged(results: Iterable[StreamResult]) -> dict[str, set[int]]:
-    """Numbers of exchanges by the dialect that they are judged by."""
     found: dict[str, set[int]] = {}
     for each in results:
         found.setdefault(each.dialect, set()).add(each.exchange)

@@ -9,7 +9,7 @@ small, by itself and together with what the others name. A recording excuses its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -97,7 +97,7 @@ class ExampleJudge:
 
     def _judged(self, rule: Rule, example: StreamExample) -> JudgedExample:
         choices = CheckChoices(
-            example.dialect or _only_dialect(rule.dialects),
+            example.dialect or (rule.dialects[0] if len(rule.dialects) == 1 else None),
             _example_profile(example, self._suite.file),
         )
         recording = self._recording(example, choices.dialect)
@@ -159,10 +159,6 @@ def example_body(example: StreamExample, dialect: str | None) -> tuple[bytes, Fi
 def _json_value(text: bytes) -> object:
     found = decode_json(text.decode())
     return None if found is NOT_JSON else found
-
-
-def _only_dialect(dialects: Sequence[str]) -> str | None:
-    return dialects[0] if len(dialects) == 1 else None
 
 
 def _example_profile(example: StreamExample, rule_file: str) -> str | None:

@@ -49,10 +49,8 @@ def _code_fence(text: str, least: int) -> str:
 
 
 def workflow_message(text: str) -> str:
-    """The message of a GitHub workflow command."""
     return visible(text, 4 * LIMIT).replace("%", "%25")
 
 
 def workflow_property(text: str) -> str:
-    """A property of a GitHub workflow command."""
     return workflow_message(text).replace(":", "%3A").replace(",", "%2C")

@@ -182,7 +182,6 @@ def _message_suite(name: str, tag: str, kind: str, messages: tuple[str, ...]) ->
 
 
 def _count_cases(suite: Element) -> Counter[str]:
-    """The cases of a suite, by the attributes that count them."""
     counts = Counter(tests=len(list(suite.iter("testcase"))))
     for attribute, tag in _COUNTED:
         counts[attribute] = len(list(suite.iter(tag)))

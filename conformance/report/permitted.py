@@ -35,7 +35,6 @@ class Permission(Struct):
     rules: set[str] = field(default_factory=set)
 
     def line(self) -> str:
-        """The permission in one line."""
         silence = self.silence
         rules = sorted(self.rules)
         more = f" and {len(rules) - _SHOWN} more" if rules[_SHOWN:] else ""
@@ -66,7 +65,6 @@ def permission_lines(
 def _excused_rules(
     recording: Recording, exchange: Exchange, result: StreamResult, rulebook: Rulebook
 ) -> Mapping[Silence, set[str]]:
-    """What of the profile excused which rules in one stream."""
     if result.profile == _STRICT:
         return {}
     try:

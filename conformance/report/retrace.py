@@ -98,7 +98,6 @@ class LaneChoice:
         self._channels: dict[tuple[object, object], Lane] = {}
 
     def of(self, event: Event) -> Lane:
-        """The lane of the next event."""
         kind = event.type.partition(".")[0]
         if kind == "thinking":
             key = (event.data.get("choice"), event.data.get("block"))

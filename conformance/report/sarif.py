@@ -86,7 +86,6 @@ def pieces(report: Report, *, verbose: bool = False, **_: bool) -> Iterator[str]
 
 
 def _broken_rules(report: Report) -> dict[str, Finding]:
-    """Every rule that was broken, with a finding about it, by id."""
     found = sorted(report.findings, key=lambda finding: finding.rule)
     return {finding.rule: finding for finding in reversed(found)}
 

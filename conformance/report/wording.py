@@ -43,7 +43,6 @@ def answers_of(finding: Finding) -> str:
 
 
 def link_sentence(link: CarriedAnswer) -> str:
-    """An answer that a request carries on, and the evidence."""
     where = f" in {visible(link.history)}.{', '.join(map(str, link.entries))}"
     numbers = (link.exchange, *link.others)
     files = (link.file, *link.other_files) if link.file else ("",) * len(numbers)

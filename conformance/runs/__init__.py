@@ -1,7 +1,5 @@
 """A live run: scenarios x target x suites, to recordings and verdicts."""
 
-from __future__ import annotations
-
 from conformance.runs.application_run import run_application
 from conformance.runs.models import only_model
 from conformance.runs.options import RunOptions

@@ -1,7 +1,5 @@
 """Scenarios: the requests to send so that rules get exercised."""
 
-from __future__ import annotations
-
 from conformance.scenarios.load import (
     load_scenario,
     load_scenarios,

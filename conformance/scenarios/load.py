@@ -63,7 +63,6 @@ _MOST_BYTES: Final = 16 * 1024 * 1024
 
 @cache
 def shipped_scenarios() -> tuple[Scenario, ...]:
-    """Every scenario that ships, by name."""
     return _load_below(specs() / "scenarios")
 
 
@@ -132,7 +131,6 @@ def load_scenario(path: Path) -> Scenario:
 
 
 def read_scenario(root: Node) -> Scenario:
-    """The scenario in a document."""
     entries = root.mapping(SCENARIO_KEYS)
     values = entries["let"].mapping() if "let" in entries else {}
     for name, node in values.items():

@@ -179,7 +179,6 @@ class Scenario(Struct, frozen=True):
         return any(step.upstream or step.recorded or step.behind for step in self.steps)
 
     def steps_for(self, dialect: str) -> tuple[Step, ...]:
-        """The steps that are written for a dialect."""
         return tuple(step for step in self.steps if dialect in step.bodies)
 
 

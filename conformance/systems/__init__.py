@@ -1,7 +1,5 @@
 """Systems: what their documents ask for, and which rules judge it."""
 
-from __future__ import annotations
-
 from conformance.systems.linting import lint_systems
 from conformance.systems.reports import ReportStream, read_streams, verdict_of
 from conformance.systems.tables import (

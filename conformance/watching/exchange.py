@@ -127,7 +127,6 @@ class WatchedExchange:
         return RequestCame(self.number, self.came, self.target, self._request)
 
     def take(self, message: OfExchange) -> Sequence[Finding]:
-        """The findings that came with it."""
         before, self.last = self.last, message.came
         if isinstance(message, HeadCame):
             self._take_head(message)

@@ -41,7 +41,6 @@ def require_websockets() -> None:
 
 
 def names_socket(url: str | None) -> bool:
-    """Whether a URL is that of a WebSocket."""
     return url is not None and url.partition("://")[0].lower() in ("ws", "wss")
 
 

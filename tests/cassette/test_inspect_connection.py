@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from conformance.cassette import open_recording
-from conformance.cassette.inspect_connection import inspect_connection, message_places
+from conformance.cassette.inspect import inspect_connection, message_places
 from tests.cassette.saved_files import stored
 from tests.cassette.sockets import LIMIT, answer, asked, cassette_text
 

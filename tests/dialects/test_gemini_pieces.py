@@ -13,7 +13,7 @@ from conformance.core.events import Event, Frame, Request
 from conformance.dialects import get
 from conformance.dialects.base import Reading
 from conformance.dialects.gemini_generate.partial_args import PartialArgs
-from conformance.dialects.gemini_generate.turns import TURNS
+from conformance.dialects.gemini_generate.requests import TURNS
 
 _FRAME: Final = Frame("event", "message", "", "", 0)
 NAMED: Final = {"modelVersion": "gemini-3-pro", "responseId": "r"}

@@ -22,9 +22,9 @@ KNOWN: Final = {
         _RARE.format("text in response.reasoning.delta"),
     ],
     # Rules of the form each say it, one per kind of part.
-    "vercel.ui": ["no rule says what its events carry"],
+    "vercel.ui": ["no rule says what its events hold"],
     # Its texts are raw; the chunks around them are those of Completions.
-    "harmony": ["no rule says what its events carry"],
+    "harmony": ["no rule says what its events hold"],
 }
 
 

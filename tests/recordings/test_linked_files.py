@@ -250,4 +250,4 @@ def test_a_conversation_that_is_too_large_is_reported(
     report = check_paths([tmp_path])
     assert linked(report) == {}
     (note,) = (each for each in report.notes if "are not linked" in each)
-    assert note.startswith("2 files that carry each other on, turn-1.cassette.jsonl among them")
+    assert note.startswith("2 files that continue each other, turn-1.cassette.jsonl among them")

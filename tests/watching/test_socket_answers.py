@@ -19,8 +19,7 @@ from conformance.targets.recording.messages import ExchangeEnded, HeadCame, Part
 from conformance.watching.exchange import WatchedExchange
 from conformance.watching.feed import ExchangeMessage
 from conformance.watching.judging import TrafficJudge
-from conformance.watching.socket_answers import MOST_OPEN
-from conformance.watching.traffic import Traffic
+from conformance.watching.traffic import MOST_OPEN, Traffic
 from conformance.wire.requests import HttpRequest
 from conformance.wire.socket_parts import SocketPart
 from tests.watching.relayed import new_traffic

@@ -96,7 +96,6 @@ class BodyRedactor:
         return whole
 
     def feed(self, chunk: Chunk) -> list[Chunk]:
-        """Chunks that are complete now."""
         searched = max(0, len(self._held) - 2)
         if self._framing is None and (framing := self._decision.feed(chunk.data)):
             self._begin_framing(framing)

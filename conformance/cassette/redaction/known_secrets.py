@@ -349,7 +349,6 @@ def _is_token(text: bytes, at: int, form: bytes, before: bytes) -> bool:
 
 
 def _common_length(text: bytes, at: int, form: bytes) -> int:
-    """How many bytes of the form stand there."""
     if text.startswith(form, at):
         return len(form)
     there = text[at : at + len(form)]

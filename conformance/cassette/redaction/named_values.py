@@ -68,7 +68,6 @@ _LETTER_AND_DIGIT: Final = re.compile(r"(?=[^A-Za-z]*[A-Za-z])(?=[^0-9]*[0-9])[^
 
 
 def is_named_secret(rule: str, value: bytes) -> bool:
-    """Whether a value that such a rule found is one."""
     text = value.decode("utf-8", "surrogateescape")
     if rule == LIKELY_RULE:
         return is_key_like(text)

@@ -171,7 +171,6 @@ class Redactor:
         return replace(response, headers=self._redact_headers(response.headers))
 
     def path(self, path: str) -> str:
-        """A path with its query, or a URL."""
         path, found = _USERINFO.subn(f"//{REDACTED}@", path)
         self._counts.update({"userinfo": found} if found else {})
         return self._redact_text(_QUERY.sub(self._redact_parameter, path))

@@ -136,7 +136,6 @@ def _touched_lines(lines: Sequence[RawLine], known: KnownSecrets) -> set[int]:
 
 
 def _in_headers(path: Path, line: RawLine, record: Record) -> Iterator[Sighting]:
-    """Credentials in the headers that a line of a cassette holds."""
     for message in (record.request, record.response):
         if isinstance(message, Request | Response):
             for name, value in message.headers:

@@ -70,7 +70,6 @@ def _sign_validator() -> jsonschema_rs.Validator:
 
 
 def is_secret_name(name: bytes) -> bool:
-    """Whether what stands under this name is a secret."""
     if len(name) > _LONGEST:
         return False
     plain = name.decode("latin-1").lower().translate(_SEPARATORS)
@@ -101,5 +100,4 @@ def is_token(value: bytes) -> bool:
 
 
 def name_rule(name: bytes) -> str:
-    """The redaction rule of such a name."""
     return f"field.{name.decode('latin-1').lower()}"

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from conformance.dialects.acp.agent import AGENT, REQUEST
-from conformance.dialects.acp.columns import chunk_columns
-from conformance.dialects.acp.reader import NAME, VOCABULARY, AcpReader, recognises
-from conformance.dialects.acp.wire_keys import BOUNDS, WIRE_KEYS
-from conformance.dialects.base import Dialect
+from conformance.dialects.acp.reader import CHUNKS, NAME, VOCABULARY, AcpReader, recognises
+from conformance.dialects.base import DeltaColumns, Dialect, Reading
+from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("text",),
+    shown=("text",),
+    indices=("messageId", "toolCallId"),
+    words=("sessionUpdate", "stopReason", "kind", "status"),
+    free=("rawInput", "rawOutput", "_meta"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"session/prompt"}), last=frozenset({"prompt.response"})
+)
+
+
+_TEXT: Final = "params.update.content.text"
+_COLUMNS: Final = DeltaColumns((_TEXT,), _TEXT, dict.fromkeys(CHUNKS, "params.update"))
+
+
+def chunk_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
+    update = mapping(mapping(mapping(payload).get("params")).get("update"))
+    is_chunk = string(update.get("sessionUpdate")) in CHUNKS
+    return _COLUMNS if is_chunk and string(mapping(update.get("content")).get("text")) else None
+
 
 DIALECT: Final = Dialect(
     name=NAME,

@@ -38,7 +38,6 @@ class TurnMessages(OpenParts):
         self._add_text(kind, message_id, string(content.get("text")))
 
     def end_run(self) -> None:
-        """Ends the thought or the message that is open."""
         for block in self._open.values():
             self._blocks.close(block)
         self._open.clear()

@@ -7,16 +7,13 @@ from typing import Any, Final
 from conformance.core.json_values import Path, text_at, value_at
 from conformance.dialects.acp.reader import UPDATES
 from conformance.editing.edits import (
-    double_piece,
-    drop_piece,
-    drop_value,
     places_of,
     places_with,
-    prolong_text,
     set_value,
 )
 from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 _UPDATE: Final = ("params", "update")
@@ -80,40 +77,8 @@ def _end_cancelled(stream: Stream, site: int) -> Stream | None:
     return stream.with_value(site, ("result", "stopReason"), "end_turn")
 
 
-OPERATORS.add("I11-other-session", "An update names a session that the client does not know.")(
-    places_of(*_TEXTS), prolong_text("-other", "params", "sessionId")
-)
 OPERATORS.add("I11-other-request", "The response to the prompt has the id of no request.")(
     _prompted(_RESPONSE), set_value("other", "id")
 )
-OPERATORS.add("N11-no-session", "An update does not say whose it is.")(
-    places_of(*_TEXTS), drop_value("params", "sessionId")
-)
-OPERATORS.add("N11-no-session-asked", "A request of the agent does not say in which session.")(
-    places_of("session/request_permission", "fs/read_text_file"), drop_value("params", "sessionId")
-)
-OPERATORS.add("E8-result-beside-error", "A turn that failed has a result of null, too.")(
-    places_with("error", "message"), set_value(None, "result")
-)
-OPERATORS.add("N11-no-version", "A message does not say that it is JSON-RPC 2.0.")(
-    places_of(*_TEXTS), drop_value("jsonrpc")
-)
-OPERATORS.add("N11-text-bare", "The content of a chunk is a text, and no block.")(
-    places_of(*_TEXTS), set_value("Hm.", *_UPDATE, "content")
-)
-OPERATORS.add("N11-response-twice", "The prompt is answered twice.")(
-    places_of(_RESPONSE), double_piece
-)
-OPERATORS.add("N11-response-lost", "The prompt is not answered.")(places_of(_RESPONSE), drop_piece)
-OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
-    places_with("result", "stopReason"), set_value("stop", "result", "stopReason")
-)
-OPERATORS.add("B28-diagnostic", "A warning of the agent's own is sent as its message.")(
-    places_of("agent_message_chunk"),
-    set_value("Defaulting to fallback metadata; this can degrade performance.", *_TEXT),
-)
-OPERATORS.add("T6-update-of-nobody", "News of a call name none that was announced.")(
-    places_of("tool_call_update"), set_value("call-other", *_UPDATE, "toolCallId")
-)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))

@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.core.reading import Reading
 from conformance.dialects.acp.messages import OVERFLOW, TurnMessages
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.open_parts import PartKind
 from conformance.dialects.typed import ProgramReader
@@ -49,15 +50,12 @@ _OF_TURNS: Final = frozenset({"session/prompt", "session/cancel"})
 _OPENING: Final = frozenset({"session/new", "session/fork"})  # the response names the session
 _OF_AGENTS: Final = ("session/request_permission", "fs/", "terminal/", "elicitation/")
 _OF_CLIENTS: Final = ("initialize", "authenticate", "logout", "session/", "providers/")
-VOCABULARY: Final = Vocabulary(
+VOCABULARY: Final = vocabulary(
     NAME,
-    UPDATES
-    | _OF_TURNS
-    | {
-        *("client.request", "client.response", "agent.request", "agent.response"),
-        *("prompt.response", "update.unknown", "line.unknown", "request", "request.item"),
-        *("[DONE]", OVERFLOW),
-    },
+    *UPDATES,
+    *_OF_TURNS,
+    *("client.request", "client.response", "agent.request", "agent.response", "prompt.response"),
+    *("update.unknown", "line.unknown", OVERFLOW),
 )
 _MOST_REQUESTS: Final = 4096  # of each side that are remembered until they are answered
 _MOST_PROMPTS: Final = 64  # turns at the same time
@@ -69,6 +67,7 @@ _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning":
 class AcpReader(ProgramReader[TurnMessages]):
     """Reader of one turn, or of a session."""
 
+    content_type = TurnMessages
     history = "prompt"
 
     def __init__(self, reading: Reading) -> None:
@@ -79,9 +78,6 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._opening: set[str | int] = set()  # requests for one that wait for its name
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}, "any": {}}
         super().__init__(reading)
-
-    def _new_content(self) -> TurnMessages:
-        return TurnMessages(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

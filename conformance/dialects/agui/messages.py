@@ -33,15 +33,12 @@ class RunMessages(OpenParts):
         self._chunked_call = ""
 
     def start(self, kind: PartKind, event: dict[str, Any]) -> None:
-        """A message is announced."""
         self._label(self._start_part(kind, string(event.get("messageId"))), event)
 
     def add(self, kind: PartKind, event: dict[str, Any]) -> None:
-        """A delta."""
         self._add_text(kind, string(event.get("messageId")), string(event.get("delta")))
 
     def end(self, kind: PartKind, event: dict[str, Any]) -> None:
-        """The end of a message."""
         block = self._take_part(kind, string(event.get("messageId")))
         self._blocks.close(block, explicit=True)
 

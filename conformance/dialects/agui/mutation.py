@@ -7,18 +7,13 @@ from typing import Any, Final
 from conformance.dialects.agui.wire_keys import EVENTS
 from conformance.editing.deltas import find_deltas
 from conformance.editing.edits import (
-    double_piece,
-    drop_piece,
-    drop_value,
     first_of,
     places_of,
-    places_with,
-    prolong_text,
     right_after,
-    set_value,
     with_upstream,
 )
 from conformance.editing.operator import Edit, Mutation, OperatorTable
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
@@ -126,63 +121,9 @@ def _lose_result(stream: Stream, site: int) -> Stream | None:
     return stream.without(site) if call in stated else None
 
 
-OPERATORS.add("X26-state-not-there", "A delta changes what is not in the state.")(
-    places_of("STATE_DELTA"), set_value([{"op": "remove", "path": "/nowhere/0"}], "delta")
-)
-OPERATORS.add("X26-state-no-patch", "A delta of the state is no list of operations.")(
-    places_of("STATE_DELTA"), set_value({"step": 2}, "delta")
-)
-OPERATORS.add("X26-activity-not-there", "A delta changes what is not in the activity.")(
-    places_of("ACTIVITY_DELTA"), set_value([{"op": "remove", "path": "/nowhere"}], "patch")
-)
-OPERATORS.add("N11-reasoning-role", "A message of reasoning has the role of an answer.")(
-    places_of("REASONING_MESSAGE_START"), set_value("assistant", "role")
-)
-OPERATORS.add("N11-unknown-type", "An event of a message has a type that is misspelt.")(
-    places_of("TEXT_MESSAGE_END"), set_value("TEXT_MESSAGE_ENDED", "type")
-)
-OPERATORS.add("E4-error-says-nothing", "The failure of a run says nothing.")(
-    places_of("RUN_ERROR"), set_value("", "message")
-)
-OPERATORS.add("I11-ids-swapped", "A delta names a message that is not there.")(
-    places_of("TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT"),
-    prolong_text("-other", "messageId"),
-)
-OPERATORS.add("I11-run-renamed", "The run is finished under another id than it was started.")(
-    places_of("RUN_FINISHED"), prolong_text("-other", "runId")
-)
-OPERATORS.add("I11-thread-renamed", "The run is finished in another thread than it was started.")(
-    places_of("RUN_FINISHED"), prolong_text("-other", "threadId")
-)
-OPERATORS.add("U10-unknown-outcome", "The outcome of the run is no known one.")(
-    places_with("outcome", "type"), set_value("stop", "outcome", "type")
-)
-OPERATORS.add("N11-error-twice", "The run fails twice.")(places_of("RUN_ERROR"), double_piece)
 OPERATORS.add("T6-result-early", "The result of a call comes before the end of the call.")(
     right_after(places_of("TOOL_CALL_RESULT"), places_of("TOOL_CALL_END")),
     lambda stream, site: stream.move(site, site - 1),
 )
-OPERATORS.add("S6-sealed-of-another", "The encrypted value names a message that is not there.")(
-    places_with("entityId"), prolong_text("-other", "entityId")
-)
-OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
-    with_upstream(places_of("REASONING_ENCRYPTED_VALUE")), drop_piece
-)
-OPERATORS.add("N11-span-lost", "A span of reasoning is not opened, or not closed.")(
-    places_of("REASONING_START", "REASONING_END"), drop_piece
-)
-OPERATORS.add("N11-span-twice", "A span of reasoning is opened or closed twice.")(
-    places_of("REASONING_START", "REASONING_END"), double_piece
-)
-OPERATORS.add("N11-no-id", "An event of a message has no id.", most=4)(
-    places_of("REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "TEXT_MESSAGE_CONTENT"),
-    drop_value("messageId"),
-)
-OPERATORS.add("S5-sealed-empty", "The encrypted value is empty.")(
-    places_with("encryptedValue"), set_value("", "encryptedValue")
-)
-OPERATORS.add("S6-sealed-of-nobody", "The encrypted value names no owner.")(
-    places_with("entityId"), drop_value("entityId")
-)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))

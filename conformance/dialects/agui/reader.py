@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Event, Frame, Request, Vocabulary
+from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
 from conformance.dialects.agui.shared_state import SharedState
 from conformance.dialects.agui.streamed import StreamedCalls, StreamedTexts, stated_results
 from conformance.dialects.agui.wire_keys import EVENTS
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -55,9 +56,7 @@ _TAKEN: Final[Mapping[str, Take]] = {
     "MESSAGES_SNAPSHOT": lambda run, event: run.snapshot(event.get("messages")),
 }
 _KNOWN: Final = EVENTS.types
-VOCABULARY: Final = Vocabulary(
-    NAME, _KNOWN | {"agui.unknown", "agui.result", "request", "request.item", "[DONE]", OVERFLOW}
-)
+VOCABULARY: Final = vocabulary(NAME, *_KNOWN, "agui.unknown", "agui.result", OVERFLOW)
 _SEALED: Final = "REASONING_ENCRYPTED_VALUE"
 _MOST_OWNERS: Final = 4096  # ids of messages and calls that are remembered
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "reasoningTokens"}
@@ -66,6 +65,7 @@ _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning":
 class AguiReader(TypedReader[RunMessages]):
     """Reader of one exchange."""
 
+    content_type = RunMessages
     unknown = "agui.unknown"
     is_of_api = False
     history = "messages"
@@ -75,9 +75,6 @@ class AguiReader(TypedReader[RunMessages]):
         self._state = SharedState()
         self._streamed = StreamedTexts()
         super().__init__(reading)
-
-    def _new_content(self) -> RunMessages:
-        return RunMessages(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

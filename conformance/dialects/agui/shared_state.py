@@ -152,7 +152,6 @@ class SharedState:
         self._patched: dict[str, PatchedState] = {}
 
     def asked(self, body: Any) -> None:
-        """What a request states."""
         if isinstance(body, dict) and "state" in body:
             self._state("", body["state"])
 

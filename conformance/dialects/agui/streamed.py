@@ -45,7 +45,6 @@ class StreamedTexts:
         self._size = self._work = 0
 
     def take(self, kind: str, fields: dict[str, Any]) -> None:
-        """Takes the next event."""
         name = string(fields.get("messageId"))
         if kind.endswith("_CHUNK"):
             name = self._chunked = name or self._chunked
@@ -113,7 +112,6 @@ class StreamedCalls:
         self._answered: set[str] = set()
 
     def take(self, kind: str, fields: dict[str, Any]) -> None:
-        """Takes the next event."""
         name = string(fields.get("toolCallId"))
         if not name or self._is_full:
             return
@@ -141,5 +139,4 @@ def _stated_calls(messages: Any) -> Iterator[dict[str, Any]]:
 
 
 def stated_results(messages: Any) -> Iterator[dict[str, Any]]:
-    """The messages of a snapshot that hold results."""
     return (mapping(each) for each in objects(messages) if string(each.get("role")) == "tool")

@@ -11,9 +11,8 @@ from conformance.dialects.anthropic_messages.reader import (
     doubts,
     recognises,
 )
-from conformance.dialects.anthropic_messages.requests import REQUEST
+from conformance.dialects.anthropic_messages.requests import REQUEST, TURNS
 from conformance.dialects.anthropic_messages.script import SCRIPT
-from conformance.dialects.anthropic_messages.turns import TURNS
 from conformance.dialects.anthropic_messages.wire_keys import (
     BOUNDS,
     ENVELOPE,

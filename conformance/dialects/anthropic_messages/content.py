@@ -26,7 +26,6 @@ class Content(ContentBlocks):
     __slots__ = ()
 
     def start(self, event: dict[str, Any]) -> None:
-        """A block is announced."""
         if (slot := self.begin_at(whole(event.get("index")))) is not None:
             self._announce_block(slot, mapping(event.get("content_block")))
 

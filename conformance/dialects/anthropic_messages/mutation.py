@@ -7,27 +7,12 @@ from typing import Any, Final
 from conformance.dialects.anthropic_messages.wire_keys import EVENTS
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
-    ask_otherwise,
-    deltas_of,
-    double_piece,
-    drop_piece,
-    drop_value,
-    ends_before,
-    lists_between,
-    move_after_next,
-    move_before,
     places_of,
     places_with,
-    raise_value,
-    request_sites,
-    reuse_index,
-    right_after,
-    set_value,
-    shortened,
-    turn_around,
     typed_by,
 )
-from conformance.editing.operator import Edit, Mutation, OperatorTable
+from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 _START: Final = "content_block_start"
@@ -35,7 +20,6 @@ _DELTA: Final = "content_block_delta"
 _STOP: Final = "content_block_stop"
 _STOP_REASON: Final = ("delta", "stop_reason")
 OPERATORS: Final = OperatorTable()
-_RETURNED: Final = ("messages", "*", "content", "*", "thinking")
 
 
 def _error_event(message: str, code: str) -> dict[str, Any]:
@@ -131,77 +115,15 @@ def _stop_otherwise(stream: Stream, site: int) -> Stream:
     return doubled.with_value(site + 1, _STOP_REASON, other)
 
 
-def _put_delta(kind: str, field: str) -> Edit:
-    """A delta of another kind than its block."""
-    return set_value({"type": kind, field: "Hm."}, "delta")
-
-
-OPERATORS.add("I10-block-index-reused", "A block takes the index of the first one.")(
-    _later_starts, reuse_index("index", _START, _DELTA, _STOP)
+MUTATION: Final = Mutation(
+    _LAYOUT,
+    (
+        *OPERATORS,
+        *operator_rows(
+            __file__,
+            later_starts=_later_starts,
+            signed_starts=_signed_starts,
+            streamed_usage=_streamed_usage,
+        ),
+    ),
 )
-OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
-    ends_before(_STOP, _START), move_after_next(_START)
-)
-OPERATORS.add("X15-body-thinking-last", "Thinking of a whole message comes after its text.")(
-    lists_between("content", first=("thinking", "redacted_thinking"), last="text"),
-    turn_around("content"),
-)
-OPERATORS.add("X16-other-kind", "A delta of text comes in a block of thinking.")(
-    deltas_of("thinking"), _put_delta("text_delta", "text")
-)
-OPERATORS.add("X16-thinking-in-text", "A delta of thinking comes in a block of text.")(
-    deltas_of("text"), _put_delta("thinking_delta", "thinking")
-)
-OPERATORS.add("I10-block-index-off", "A delta names another block.")(
-    places_of(_DELTA), raise_value("index")
-)
-OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)(
-    places_of(_START, _DELTA, _STOP), drop_value("index")
-)
-OPERATORS.add("S1-unsigned", "The signature of thinking is lost.")(_signatures, drop_piece)
-OPERATORS.add("S3-signed-twice", "Thinking is signed twice.")(_signatures, double_piece)
-OPERATORS.add("S4-signed-early", "The signature comes before the last thinking.")(
-    right_after(_signatures, deltas_of("thinking")), move_before
-)
-OPERATORS.add("S5-no-redacted-data", "Redacted thinking has no data.")(
-    _starts_of("redacted_thinking"), drop_value("content_block", "data")
-)
-OPERATORS.add("U4-no-stop-reason", "The message stops for no reason.")(
-    places_with(*_STOP_REASON), set_value(None, *_STOP_REASON)
-)
-OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
-    places_with(*_STOP_REASON), set_value("eos", *_STOP_REASON)
-)
-OPERATORS.add("U5-delta-without-usage", "The message's delta has no usage.")(
-    _streamed_usage, drop_value("usage")
-)
-OPERATORS.add("U13-no-output-counted", "The message's delta counts no output.")(
-    _streamed_usage, set_value(0, "usage", "output_tokens")
-)
-OPERATORS.add("N11-no-type", "An event does not say in its data what it is.", most=6)(
-    places_of(_START, _DELTA, "message_delta"), drop_value("type")
-)
-OPERATORS.add("X9-delta-without-text", "A delta of text has none.", most=4)(
-    places_with("delta", "text"), drop_value("delta", "text")
-)
-OPERATORS.add("N10-no-message", "The start of a message has no message.")(
-    places_of("message_start"), drop_value("message")
-)
-OPERATORS.add("N10-no-block", "The start of a block has no block.")(
-    places_of(_START), drop_value("content_block")
-)
-OPERATORS.add("N10-no-start-text", "A block of thinking starts without its text.")(
-    _starts_of("thinking"), drop_value("content_block", "thinking")
-)
-OPERATORS.add("N10-no-start-signature", "A block of thinking starts without a signature.")(
-    _signed_starts, drop_value("content_block", "signature")
-)
-OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
-    _starts_of("tool_use"), drop_value("content_block", "name")
-)
-OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    request_sites(*_RETURNED, beside="signature"),
-    ask_otherwise(shortened, *_RETURNED, beside="signature"),
-)
-
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

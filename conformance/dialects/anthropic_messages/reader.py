@@ -17,33 +17,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.dialects import outcome
 from conformance.dialects.anthropic_messages.content import OVERFLOW, Content
 from conformance.dialects.anthropic_messages.wire_keys import OF_MESSAGE
+from conformance.dialects.history import vocabulary
 from conformance.dialects.history_calls import OF_MESSAGES
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.typed import TypedReader
 
 NAME: Final = "anthropic.messages"
 
-VOCABULARY: Final = Vocabulary(
+VOCABULARY: Final = vocabulary(
     NAME,
-    OF_MESSAGE
-    | {
-        "ping",
-        "request",
-        "request.item",
-        "request.call",
-        "request.result",
-        "request.before",
-        "message",
-        "message.block",
-        "message.unknown",
-        "error",
-        "[DONE]",
-        OVERFLOW,
-    },
+    *OF_MESSAGE,
+    *("ping", "request.call", "request.result", "request.before", "message", "message.block"),
+    *("message.unknown", "error", OVERFLOW),
 )
 
 _OF_A_MESSAGE: Final = ("type", "content", "usage")
@@ -60,12 +49,10 @@ _REASONS: Final = {
 class MessagesReader(TypedReader[Content]):
     """Reader of one exchange."""
 
+    content_type = Content
     unknown = "message.unknown"
     history = "messages"
     call_pairing = OF_MESSAGES
-
-    def _new_content(self) -> Content:
-        return Content(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -1,4 +1,4 @@
-"""Requests of Messages."""
+"""Requests of Messages, and what an entry of their history says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Event
-from conformance.dialects.json_edge import elements
+from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.requests import (
     PLAIN,
     Continuation,
@@ -14,6 +14,14 @@ from conformance.dialects.requests import (
     RequestForm,
     RequestStyle,
     parsed_arguments,
+)
+from conformance.dialects.turns import (
+    HistoryEntry,
+    HistoryForm,
+    blocks_entry,
+    history_call,
+    listed,
+    spoken,
 )
 
 _JSON_TEXT: Final = "partial_json"
@@ -81,3 +89,37 @@ REQUEST: Final = RequestForm(
     switches=("thinking.type",),
     refusals=("thinking.type",),
 )
+
+
+def _read(entry: Any) -> HistoryEntry:
+    fields = mapping(entry)
+    content = fields.get("content")
+    if isinstance(content, str):
+        return blocks_entry(fields.get("role"), (content,))
+    blocks = objects(content)
+    return blocks_entry(
+        fields.get("role"),
+        (_shown(block) for block in blocks),
+        (
+            history_call(block.get("id"), block.get("name"), block.get("input"))
+            for block in blocks
+            if block.get("type") == "tool_use"
+        ),
+        (
+            string(block.get("tool_use_id"))
+            for block in blocks
+            if block.get("type") == "tool_result"
+        ),
+    )
+
+
+def _shown(block: Mapping[str, Any]) -> str:
+    match block.get("type"):
+        case "text":
+            return string(block.get("text"))
+        case "tool_result":
+            return spoken(block.get("content"))
+    return ""
+
+
+TURNS: Final = HistoryForm("messages", listed("messages"), _read)

@@ -12,9 +12,8 @@ from conformance.dialects.bedrock_converse.reader import (
     ConverseReader,
     recognises,
 )
-from conformance.dialects.bedrock_converse.requests import REQUEST
+from conformance.dialects.bedrock_converse.requests import REQUEST, TURNS
 from conformance.dialects.bedrock_converse.script import SCRIPT
-from conformance.dialects.bedrock_converse.turns import TURNS
 from conformance.dialects.bedrock_converse.wire_keys import BOUNDS, WIRE_KEYS
 from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint

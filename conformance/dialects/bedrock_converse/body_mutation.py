@@ -79,7 +79,7 @@ def _in_history(key: str, edit: Callable[[Any], Any]) -> Edit:
     return edited
 
 
-OPERATORS.add("X15-reasoning-last", "Reasoning in a body stands behind what it led to.")(
+OPERATORS.add("X15-reasoning-last", "Reasoning in a body comes after what it led to.")(
     lambda stream: [n for n in _bodies("reasoningContent")(stream) if _has_more(stream, n)],
     turn_around(*_CONTENT),
 )

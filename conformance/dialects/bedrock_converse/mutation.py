@@ -9,23 +9,15 @@ from conformance.dialects.bedrock_converse.body_mutation import OPERATORS as WHO
 from conformance.dialects.bedrock_converse.wire_keys import EVENTS
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
-    ask_otherwise,
     deltas_of,
-    double_piece,
-    drop_piece,
-    drop_value,
     first_of,
-    move_before,
-    places_of,
     places_with,
-    raise_value,
-    request_sites,
     reuse_index,
     right_after,
     set_value,
-    shortened,
 )
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -38,7 +30,6 @@ _REDACTED: Final = (*_REASONING, "redactedContent")
 _TEXTS: Final = EVENTS.words[_DELTA]
 
 OPERATORS: Final = OperatorTable()
-_RETURNED: Final = ("messages", "*", "content", "*", "reasoningContent", "reasoningText", "text")
 
 
 def _opaque(piece: Piece) -> str:
@@ -112,53 +103,13 @@ OPERATORS.add("X16-other-kind", "A delta of text comes in a block of reasoning."
 OPERATORS.add("X16-thinking-in-text", "A delta of reasoning comes in a block of text.")(
     lambda stream: delta_places(stream, "text")[1:], _put_delta(_TEXTS["thinking"])
 )
-OPERATORS.add("I10-block-index-off", "A delta names another block.")(
-    places_of(_DELTA), raise_value("contentBlockIndex")
-)
-OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)(
-    places_of(_START, _DELTA, _STOP), drop_value("contentBlockIndex")
-)
-OPERATORS.add("S1-unsigned", "The signature of reasoning is lost.")(
-    places_with(*_SIGNATURE), drop_piece
-)
-OPERATORS.add("S3-signed-twice", "Reasoning is signed twice.")(
-    places_with(*_SIGNATURE), double_piece
-)
-OPERATORS.add("S4-signed-early", "The signature comes before the last reasoning.")(
-    _signed_thinking, move_before
-)
-OPERATORS.add("S5-redacted-decoded", "Redacted reasoning is no base64.")(
-    places_with(*_REDACTED), set_value("no base64!", *_REDACTED)
-)
 OPERATORS.add("S5-redacted-lost", "Redacted reasoning is lost, and its block stops.")(
     _block_with(_REDACTED), _lose_deltas
 )
 OPERATORS.add("X14-reasoning-deltas-lost", "Reasoning is lost, and its block stops.")(
     _block_with(_TEXTS["thinking"]), _lose_deltas
 )
-OPERATORS.add("S8-signature-empty", "The signature of reasoning is empty.")(
-    places_with(*_SIGNATURE), set_value("", *_SIGNATURE)
-)
-OPERATORS.add("U4-no-stop-reason", "The message stops for no reason.")(
-    places_with("stopReason"), drop_value("stopReason")
-)
-OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
-    places_with("stopReason"), set_value("stop", "stopReason")
-)
-OPERATORS.add("U5-no-usage", "Nothing is counted.")(places_of("metadata"), drop_piece)
-OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
-    places_with("usage", "totalTokens"), raise_value("usage", "totalTokens")
-)
-OPERATORS.add("U13-no-total", "Usage has no total.")(
-    places_with("usage", "totalTokens"), drop_value("usage", "totalTokens")
-)
-OPERATORS.add("T5-nameless-use", "A tool use has no name.")(
-    _tool_starts, drop_value("start", "toolUse", "name")
-)
-OPERATORS.add("T6-unannounced-use", "The start of a tool use is lost.")(_tool_starts, drop_piece)
-OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    request_sites(*_RETURNED, beside="signature"),
-    ask_otherwise(shortened, *_RETURNED, beside="signature"),
-)
 
-MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *WHOLE))
+MUTATION: Final = Mutation(
+    _LAYOUT, (*OPERATORS, *operator_rows(__file__, tool_starts=_tool_starts), *WHOLE)
+)

@@ -1,4 +1,4 @@
-"""Requests of Converse. Model and wish for a stream are in the path."""
+"""Requests of Converse and their history. Model and wish for a stream are in the path."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ from conformance.dialects.requests import (
     RequestForm,
     RequestStyle,
     parsed_arguments,
+)
+from conformance.dialects.turns import (
+    HistoryEntry,
+    HistoryForm,
+    blocks_entry,
+    history_call,
+    listed,
+    spoken,
 )
 
 _THINKING: Final = "additionalModelRequestFields.thinking.type"
@@ -124,3 +132,26 @@ REQUEST: Final = RequestForm(
     refusals=(_THINKING,),
     tools=_specified,
 )
+
+
+def _read(entry: Any) -> HistoryEntry:
+    fields = mapping(entry)
+    blocks = objects(fields.get("content"))
+    uses = [mapping(block["toolUse"]) for block in blocks if "toolUse" in block]
+    return blocks_entry(
+        fields.get("role"),
+        (_shown(block) for block in blocks),
+        (history_call(use.get("toolUseId"), use.get("name"), use.get("input")) for use in uses),
+        (
+            string(mapping(block["toolResult"]).get("toolUseId"))
+            for block in blocks
+            if "toolResult" in block
+        ),
+    )
+
+
+def _shown(block: Mapping[str, Any]) -> str:
+    return string(block.get("text")) or spoken(mapping(block.get("toolResult")).get("content"))
+
+
+TURNS: Final = HistoryForm("messages", listed("messages"), _read)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from conformance.dialects.agent import AgentForm, Message, agent_request, user_text, user_turn
 from conformance.dialects.base import Dialect
-from conformance.dialects.claude_stream_json.agent import AGENT, REQUEST
 from conformance.dialects.claude_stream_json.reader import (
     NAME,
     VOCABULARY,
@@ -13,6 +14,31 @@ from conformance.dialects.claude_stream_json.reader import (
     recognises,
 )
 from conformance.dialects.claude_stream_json.wire_keys import RUN, WIRE_KEYS, line_id
+from conformance.dialects.json_edge import string
+
+_TURN: Final = "messages"
+_SESSION: Final = "session_id"
+_OPTIONS: Final = ("--output-format", "stream-json", "--include-partial-messages")
+
+
+def _words(body: Message, model: str, folder: str) -> Sequence[str]:
+    return (*_asked(body, model), "--verbose", "--add-dir", folder)
+
+
+def _qwen_words(body: Message, model: str, _folder: str) -> Sequence[str]:
+    """Without a provider it asks on a terminal which one to take."""
+    return (*_asked(body, model), "--auth-type", "openai")
+
+
+def _asked(body: Message, model: str) -> Sequence[str]:
+    session = string(body.get(_SESSION))
+    carried = ("--resume", session) if session else ()
+    return ("-p", user_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
+
+
+AGENT: Final = AgentForm(_words, words_of={"qwen": _qwen_words})
+REQUEST: Final = agent_request(_TURN, _SESSION, user_turn)
+
 
 DIALECT: Final = Dialect(
     name=NAME,

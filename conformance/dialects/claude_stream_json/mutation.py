@@ -9,16 +9,15 @@ from conformance.dialects.anthropic_messages.wire_keys import OF_MESSAGE
 from conformance.dialects.claude_stream_json.wire_keys import RUN
 from conformance.editing.deltas import delta_places
 from conformance.editing.edits import (
-    double_piece,
     drop_piece,
     drop_value,
     places_of,
-    places_with,
     prolong_text,
     set_value,
     typed_by,
 )
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 _STOP: Final = "content_block_stop"
@@ -28,7 +27,6 @@ OPERATORS: Final = OperatorTable()
 
 
 def line_type(payload: Any) -> str:
-    """The type of a line, or of the event that it wraps."""
     return text_at(payload, "event", "type") or text_at(payload, "type")
 
 
@@ -103,9 +101,6 @@ OPERATORS.add("S7-stated-unsigned", "The line that states thinking has no signat
 OPERATORS.add("S7-stated-signed-otherwise", "The line that states thinking is signed otherwise.")(
     _stating("thinking"), set_value("another", *_BLOCK, "signature")
 )
-OPERATORS.add("S1-unsigned", "The signature of thinking is lost.")(
-    _wrapping("signature_delta"), drop_piece
-)
 OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of thinking.")(
     lambda stream: delta_places(stream, "text"),
     set_value({"type": "thinking_delta", "thinking": "Hm."}, "event", "delta"),
@@ -113,15 +108,6 @@ OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of thinking
 OPERATORS.add("X16-thought-as-answer", "A delta of thinking comes as one of text.")(
     lambda stream: delta_places(stream, "thinking"),
     set_value({"type": "text_delta", "text": "Hm."}, "event", "delta"),
-)
-OPERATORS.add("I10-block-index-off", "A delta names another block.")(
-    places_of("content_block_delta"), set_value(7, "event", "index")
-)
-OPERATORS.add("I11-session-renamed", "The result names another session than was announced.")(
-    places_of("result"), prolong_text("-other", "session_id")
-)
-OPERATORS.add("I11-event-of-another", "An event is in a line of another session.", most=4)(
-    places_with("event", "delta"), prolong_text("-other", "session_id")
 )
 OPERATORS.add("I11-message-renamed", "A line states a block of a message that nobody began.")(
     _stating("thinking"), prolong_text("-other", "message", "id")
@@ -135,16 +121,5 @@ OPERATORS.add("T3-call-renamed", "The line that states a call has another name."
 OPERATORS.add("X21-other-type", "The line that states thinking has another type.")(
     _stating("thinking"), set_value("reasoning", *_BLOCK, "type")
 )
-OPERATORS.add("U10-unknown-stop-reason", "The stop reason is no known one.")(
-    places_with("event", "delta", "stop_reason"),
-    set_value("stop", "event", "delta", "stop_reason"),
-)
-OPERATORS.add("N11-result-twice", "The result comes twice.")(places_of("result"), double_piece)
-OPERATORS.add("N11-line-twice", "A line that states a block comes twice.")(
-    places_of("assistant"), double_piece
-)
-OPERATORS.add("N11-no-session", "The result does not say whose it is.")(
-    places_of("result"), drop_value("session_id")
-)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))

@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import DeltaColumns, Dialect, Reading
 from conformance.dialects.codex_app_server.agent import AGENT, REQUEST
-from conformance.dialects.codex_app_server.columns import delta_columns
 from conformance.dialects.codex_app_server.reader import (
     NAME,
     VOCABULARY,
     AppServerReader,
     recognises,
 )
-from conformance.dialects.codex_app_server.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("delta", "text", "summary", "content"),
+    shown=("delta", "text", "summary", "content"),
+    indices=("itemId", "summaryIndex", "contentIndex"),
+    words=("type", "status"),
+    free=("arguments", "aggregatedOutput"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"turn/started"}),
+    once=frozenset({"turn/started"}),
+    last=frozenset({"turn/completed"}),
+)
+
+
+_DELTAS: Final = frozenset(
+    {
+        "item/agentMessage/delta",
+        "item/reasoning/summaryTextDelta",
+        "item/reasoning/textDelta",
+    }
+)
+_WITHIN: Final = dict.fromkeys(_DELTAS, "params")
+_PLAIN: Final = DeltaColumns(("params.delta",), "params.delta", _WITHIN)
+_TIMED: Final = DeltaColumns(("params.delta", "emittedAtMs"), "params.delta", _WITHIN)
+
+
+def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
+    fields = mapping(payload)
+    is_delta = string(fields.get("method")) in _DELTAS and "id" not in fields
+    if not is_delta or not string(mapping(fields.get("params")).get("delta")):
+        return None
+    return _TIMED if type(fields.get("emittedAtMs")) is int else _PLAIN
+
 
 DIALECT: Final = Dialect(
     name=NAME,

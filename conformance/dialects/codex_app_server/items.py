@@ -55,7 +55,6 @@ class TurnItems(OpenParts):
         self._add_text("text", string(params.get("itemId")), string(params.get("delta")))
 
     def start(self, item: dict[str, Any]) -> None:
-        """An item begins."""
         kind = string(item.get("type"))
         if kind in CALLS:
             name = string(item.get("tool")) or kind

@@ -8,16 +8,11 @@ from conformance.core.json_values import Path, text_at
 from conformance.dialects.codex_app_server.reader import METHODS
 from conformance.editing.deltas import delta_groups, is_restated
 from conformance.editing.edits import (
-    drop_piece,
-    drop_value,
-    places_of,
-    places_with,
-    prolong_text,
-    set_value,
     typed_by,
 )
 from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 _SUMMARY: Final = "item/reasoning/summaryTextDelta"
@@ -30,13 +25,11 @@ _TEXTS: Final[dict[str, dict[TextKind, Path]]] = {
     _MESSAGE: {"text": _DELTA},
 }
 _ITEM: Final = ("params", "item")
-_LAST_MESSAGE: Final[Path] = ("params", "turn", "items", 0)
 
 OPERATORS: Final = OperatorTable()
 
 
 def method_of(payload: Any) -> str:
-    """The method of a notification or a request."""
     return text_at(payload, "method")
 
 
@@ -70,39 +63,6 @@ def _forget_reasoning(stream: Stream, site: int) -> Stream:
     return bare.with_value(site, (*_ITEM, "content"), [])
 
 
-OPERATORS.add("I11-id-rotates", "An item is completed under another id than it was started.")(
-    places_of("item/completed"), prolong_text("-other", *_ITEM, "id")
+MUTATION: Final = Mutation(
+    _LAYOUT, (*OPERATORS, *operator_rows(__file__, restated_pieces=_restated_pieces))
 )
-OPERATORS.add("I11-other-item", "A delta names an item that is not there.")(
-    places_of(*_TEXTS), set_value("item-other", "params", "itemId")
-)
-OPERATORS.add("I11-no-item-id", "A delta names no item.")(
-    places_of(*_TEXTS), drop_value("params", "itemId")
-)
-OPERATORS.add("I11-turn-renamed", "The turn is completed under another id than it was started.")(
-    places_of("turn/completed"), prolong_text("-other", "params", "turn", "id")
-)
-OPERATORS.add("I11-other-turn", "A notification about an item names another turn.")(
-    places_of("item/started", "item/completed", *_TEXTS), prolong_text("-other", "params", "turnId")
-)
-OPERATORS.add("I11-other-thread", "A notification about an item names another thread.")(
-    places_of("item/completed", *_TEXTS), prolong_text("-other", "params", "threadId")
-)
-OPERATORS.add("N11-other-type", "An item is completed as another one than was started.")(
-    _completed("reasoning"), set_value("thought", *_ITEM, "type")
-)
-OPERATORS.add("X14-piece-lost", "A delta is lost.")(_restated_pieces, drop_piece)
-OPERATORS.add("X21-other-text", "The completed message has another text.")(
-    _completed("agentMessage"), set_value("Hm.", *_ITEM, "text")
-)
-OPERATORS.add("X21-other-end", "The completed turn sums up another message than the one sent.")(
-    places_with(*_LAST_MESSAGE, "text"), prolong_text(" Hm.", *_LAST_MESSAGE, "text")
-)
-OPERATORS.add("U3-status-unknown", "The turn is completed with no known status.")(
-    places_of("turn/completed"), set_value("done", "params", "turn", "status")
-)
-OPERATORS.add("X16-answer-as-thought", "A piece of the answer comes as one of reasoning.")(
-    places_of(_MESSAGE), set_value(_RAW, "method")
-)
-
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))

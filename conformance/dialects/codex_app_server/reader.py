@@ -21,9 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.core.reading import Reading
 from conformance.dialects.codex_app_server.items import OVERFLOW, TurnItems
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
 from conformance.dialects.open_parts import MOST_OPEN
 from conformance.dialects.typed import ProgramReader
@@ -52,15 +53,12 @@ METHODS: Final = (
     | {"thread/started", "thread/tokenUsage/updated", "error"}
 )
 _OF_CLIENTS: Final = frozenset({"turn/start", "turn/interrupt"})
-VOCABULARY: Final = Vocabulary(
+VOCABULARY: Final = vocabulary(
     NAME,
-    METHODS
-    | _OF_CLIENTS
-    | {
-        *("server.notification", "server.request", "client.request", "response"),
-        *("item.text", "item.summary", "item.content", "line.unknown", "request", "request.item"),
-        *("[DONE]", OVERFLOW),
-    },
+    *METHODS,
+    *_OF_CLIENTS,
+    *("server.notification", "server.request", "client.request", "response", "item.text"),
+    *("item.summary", "item.content", "line.unknown", OVERFLOW),
 )
 _COUNTS: Final = {
     "input": "inputTokens",
@@ -74,15 +72,13 @@ _REASONS: Final = {"completed": "stop", "interrupted": "cancelled"}
 class AppServerReader(ProgramReader[TurnItems]):
     """Reader of one turn, or of a session."""
 
+    content_type = TurnItems
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         self._counted = ""  # the thread whose tokens were counted last
         self._total: dict[str, int] = {}  # and how many, in all its turns
         super().__init__(reading)
-
-    def _new_content(self) -> TurnItems:
-        return TurnItems(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

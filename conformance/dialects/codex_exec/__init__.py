@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from conformance.dialects.agent import AgentForm, Message, agent_request, user_text
 from conformance.dialects.base import Dialect
-from conformance.dialects.codex_exec.agent import AGENT, REQUEST
 from conformance.dialects.codex_exec.reader import NAME, VOCABULARY, ExecReader, recognises
-from conformance.dialects.codex_exec.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.json_edge import string
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("text",),
+    shown=("text",),
+    words=("type", "status"),
+    free=("arguments", "aggregated_output"),
+)
+BOUNDS: Final = AnswerBounds(
+    first=frozenset({"turn.started"}),
+    once=frozenset({"turn.started"}),
+    last=frozenset({"turn.completed", "turn.failed"}),
+)
+
+
+_TURN: Final = "input"
+_THREAD: Final = "thread_id"
+_OPTIONS: Final = ("--json", "--skip-git-repo-check")
+
+
+def _words(body: Message, _model: str, folder: str) -> Sequence[str]:
+    text = user_text(body, _TURN)
+    if thread := string(body.get(_THREAD)):
+        return ("exec", "resume", *_OPTIONS, thread, text)
+    return ("exec", *_OPTIONS, "--sandbox", "read-only", "--cd", folder, text)
+
+
+AGENT: Final = AgentForm(_words)
+REQUEST: Final = agent_request(_TURN, _THREAD)
+
 
 DIALECT: Final = Dialect(
     name=NAME,

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.core.reading import Reading
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import (
     arguments_text,
     event_data,
@@ -32,9 +33,7 @@ _ITEMS: Final = frozenset({"item.started", "item.updated", "item.completed"})
 _TURNS: Final = frozenset({"turn.started", "turn.completed", "turn.failed"})
 LINES: Final = _ITEMS | _TURNS | {"thread.started", "error"}
 OVERFLOW: Final = "codex.exec.overflow"
-VOCABULARY: Final = Vocabulary(
-    NAME, LINES | {"line.unknown", "request", "request.item", "[DONE]", OVERFLOW}
-)
+VOCABULARY: Final = vocabulary(NAME, *LINES, "line.unknown", OVERFLOW)
 # Type of an item that calls a tool -> what its call is made of.
 _CALLS: Final = {
     "command_execution": ("command",),
@@ -88,14 +87,12 @@ class ExecItems(OpenParts):
 class ExecReader(ProgramReader[ExecItems]):
     """Reader of one run of the command."""
 
+    content_type = ExecItems
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         self._has_thread = False
         super().__init__(reading)
-
-    def _new_content(self) -> ExecItems:
-        return ExecItems(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

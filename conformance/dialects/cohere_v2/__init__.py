@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, message_at
@@ -10,9 +10,29 @@ from conformance.dialects.cohere_v2.reader import CohereReader, recognises
 from conformance.dialects.cohere_v2.requests import REQUEST
 from conformance.dialects.cohere_v2.script import SCRIPT
 from conformance.dialects.cohere_v2.vocabulary import EVENTS, NAME, VOCABULARY
-from conformance.dialects.cohere_v2.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.json_edge import mapping
 from conformance.dialects.turns import MESSAGES
+from conformance.dialects.wire_keys import SseEnvelope, WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("content", "text", "thinking", "tool_plan", "arguments"),
+    shown=("content", "text", "thinking", "tool_plan"),
+    indices=("index",),
+    words=("role", "type", "finish_reason"),
+    free=("citations", "sources"),
+    unrolled=("tool_calls",),
+    unrolling=("cohere.",),
+)
+
+
+def _is_last(payload: Any) -> bool:
+    return mapping(payload).get("type") == "message-end"
+
+
+ENVELOPE: Final = SseEnvelope(is_named=EVENTS.types.__contains__, finishes=_is_last)
+BOUNDS: Final = EVENTS.bounds()
+
 
 DIALECT: Final = Dialect(
     name=NAME,

@@ -9,29 +9,19 @@ from conformance.core.json_values import text_at
 from conformance.dialects.cohere_v2.vocabulary import EVENTS
 from conformance.editing.edits import (
     ask_otherwise,
-    drop_value,
-    ends_before,
-    lists_between,
-    move_after_next,
     places_of,
-    places_with,
-    raise_value,
     request_sites,
-    request_with,
     set_value,
-    shortened,
     thinking_shown,
-    turn_around,
     typed_by,
 )
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
-_RETURNED: Final = ("messages", "*", "content", "*", "thinking")
 _CONTENT: Final = ("delta", "message", "content")
 _CALL: Final = ("delta", "message", "tool_calls")
-_WHOLE: Final = ("message", "content")
 
 
 def _error_event(message: str, _code: str) -> dict[str, Any]:
@@ -51,7 +41,6 @@ _starts_of: Final = typed_by("content-start", *_CONTENT, "type")
 
 
 def _deltas_with(key: str) -> Sites:
-    """Deltas of content that have a key."""
     return lambda stream: [
         n for n in stream.typed("content-delta") if stream.text_at(n, *_CONTENT, key)
     ]
@@ -93,59 +82,17 @@ def _as_text(content: Any) -> Any:
     ]
 
 
-OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
-    ends_before("content-end", "content-start"), move_after_next("content-start")
-)
-OPERATORS.add("X15-thinking-last", "Thinking of a whole answer stands behind its text.")(
-    lists_between(*_WHOLE, first=("thinking",), last="text"), turn_around(*_WHOLE)
-)
-_ENDS: Final = places_of("message-end")
-_REASON: Final = ("delta", "finish_reason")
-
 OPERATORS.add("X16-thinking-in-text", "A piece of thinking comes in a block of text.")(
     _deltas_with("text"), set_value({"thinking": "Hm."}, *_CONTENT)
 )
 OPERATORS.add("X16-text-in-thinking", "A piece of text comes in a block of thinking.")(
     _deltas_with("thinking"), set_value({"text": "Hm."}, *_CONTENT)
 )
-OPERATORS.add("X9-prefilled-block", "A block of thinking starts with text.")(
-    _starts_of("thinking"), set_value("Hm, ", *_CONTENT, "thinking")
-)
-OPERATORS.add("I10-block-index-off", "A piece of content names another block.")(
-    places_of("content-delta"), raise_value("index")
-)
-OPERATORS.add("I10-no-block-index", "An event of a block has no index.", most=4)(
-    places_of("content-start", "content-delta", "content-end"), drop_value("index")
-)
-OPERATORS.add("N10-untyped-block", "A block starts without its type.")(
-    places_of("content-start"), drop_value(*_CONTENT, "type")
-)
 OPERATORS.add("N10-content-listed", "The content of an event is a list.")(
     places_of("content-start", "content-delta"), _in_list(*_CONTENT)
 )
 OPERATORS.add("N10-call-listed", "The call of an event is a list.")(
     places_of("tool-call-start", "tool-call-delta"), _in_list(*_CALL)
-)
-OPERATORS.add("N10-no-answer-id", "The message starts without an id.")(
-    places_of("message-start"), drop_value("id")
-)
-OPERATORS.add("T5-nameless-call", "A call starts without its name.")(
-    places_of("tool-call-start"), drop_value(*_CALL, "function", "name")
-)
-OPERATORS.add("T5-no-call-id", "A call starts without its id.")(
-    places_of("tool-call-start"), drop_value(*_CALL, "id")
-)
-OPERATORS.add("U4-no-finish-reason", "The message ends for no reason.")(
-    _ENDS, set_value(None, *_REASON)
-)
-OPERATORS.add("U10-unknown-finish-reason", "The finish reason is no known one.")(
-    _ENDS, set_value("eos", *_REASON)
-)
-OPERATORS.add("U5-end-without-usage", "The end of a message has no usage.")(
-    places_with("delta", "usage"), drop_value("delta", "usage")
-)
-OPERATORS.add("P1-disabled-thinking-shown", "Thinking is shown that was turned off.")(
-    _thinking_switched, request_with(thinking={"type": "disabled"})
 )
 OPERATORS.add("H4-text-as-thinking", "What the model said goes back as thinking.")(
     request_sites("messages", "*", "content"),
@@ -154,8 +101,7 @@ OPERATORS.add("H4-text-as-thinking", "What the model said goes back as thinking.
 OPERATORS.add("H4-thinking-as-text", "Thinking goes back as what the model said.")(
     request_sites("messages", "*", "content"), ask_otherwise(_as_text, "messages", "*", "content")
 )
-OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    request_sites(*_RETURNED), ask_otherwise(shortened, *_RETURNED)
-)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(
+    _LAYOUT, (*OPERATORS, *operator_rows(__file__, thinking_switched=_thinking_switched))
+)

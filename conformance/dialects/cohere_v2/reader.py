@@ -56,12 +56,10 @@ _PARTS: Final[Mapping[str, Callable[[Content, Mapping[str, Any]], None]]] = {
 class CohereReader(TypedReader[Content]):
     """Reader of one exchange."""
 
+    content_type = Content
     unknown = UNKNOWN
     history = "messages"
     call_pairing = OF_CHAT
-
-    def _new_content(self) -> Content:
-        return Content(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)

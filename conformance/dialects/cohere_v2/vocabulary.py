@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
 from conformance.core.json_values import Path
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 
 NAME: Final = "cohere.v2"
 UNKNOWN: Final = "cohere.unknown"
@@ -28,20 +28,9 @@ EVENTS: Final = EventTable(
     others=("citation-start", "citation-end"),
 )
 STREAMED: Final = EVENTS.types
-VOCABULARY: Final = Vocabulary(
+VOCABULARY: Final = vocabulary(
     NAME,
-    STREAMED
-    | {
-        "request",
-        "request.item",
-        "request.call",
-        "request.result",
-        "cohere.body",
-        "cohere.block",
-        "cohere.tool",
-        "cohere.error",
-        "[DONE]",
-        UNKNOWN,
-        OVERFLOW,
-    },
+    *STREAMED,
+    *("request.call", "request.result", "cohere.body", "cohere.block", "cohere.tool"),
+    *("cohere.error", UNKNOWN, OVERFLOW),
 )

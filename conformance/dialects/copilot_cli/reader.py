@@ -146,10 +146,8 @@ _ACTS: Final[Mapping[str, Callable[[SessionBlocks, Mapping[str, Any]], object]]]
 class SessionReader(ProgramReader[SessionBlocks]):
     """Reader of one run of the command, or of several."""
 
+    content_type = SessionBlocks
     history = "input"
-
-    def _new_content(self) -> SessionBlocks:
-        return SessionBlocks(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame

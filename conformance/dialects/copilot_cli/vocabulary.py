@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "copilot.cli"
@@ -32,9 +32,7 @@ EVENTS: Final = EventTable(
     others=("assistant.turn_retry", "session.error", "session.idle", "result", "user.message"),
 )
 STREAMED: Final = EVENTS.types
-VOCABULARY: Final = Vocabulary(
-    NAME, frozenset({*STREAMED, "line.unknown", OVERFLOW, "request", "request.item", "[DONE]"})
-)
+VOCABULARY: Final = vocabulary(NAME, *STREAMED, "line.unknown", OVERFLOW)
 WIRE_KEYS: Final = WireKeys(
     texts=("deltaContent", "inputDelta", "content", "reasoningText"),
     shown=("deltaContent", "content"),

@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.dialects.blocks import Block
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import (
     arguments_text,
     event_data,
@@ -41,9 +42,7 @@ LINES: Final = EventTable(
     finishes=("result",),
     others=("error",),
 )
-VOCABULARY: Final = Vocabulary(
-    NAME, LINES.types | {"line.unknown", "request", "request.item", "[DONE]", OVERFLOW}
-)
+VOCABULARY: Final = vocabulary(NAME, *LINES.types, "line.unknown", OVERFLOW)
 _COUNTS: Final = {"input": "input_tokens", "output": "output_tokens"}
 # Line -> the fields, beside its type, by which it is known.
 _MARKS: Final[Mapping[str, Mapping[str, type]]] = {
@@ -78,10 +77,8 @@ class RunParts(OpenParts):
 class RunReader(ProgramReader[RunParts]):
     """Reader of one run of the command, or of several."""
 
+    content_type = RunParts
     history = "input"
-
-    def _new_content(self) -> RunParts:
-        return RunParts(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -15,10 +15,21 @@ from conformance.dialects.gemini_generate.reader import (
     GeminiReader,
     recognises,
 )
-from conformance.dialects.gemini_generate.requests import REQUEST
+from conformance.dialects.gemini_generate.requests import REQUEST, TURNS
 from conformance.dialects.gemini_generate.script import SCRIPT
-from conformance.dialects.gemini_generate.turns import TURNS
-from conformance.dialects.gemini_generate.wire_keys import WIRE_KEYS
+from conformance.dialects.wire_keys import WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("text",),
+    shown=("text",),
+    indices=("index",),
+    opaque=("thoughtSignature", "thought_signature"),
+    words=("role", "finishReason", "blockReason", "modality", "serviceTier"),
+    free=("args", "functionResponse", "generationConfig"),
+    unrolled=("candidates", "parts"),
+    unrolling=("gemini.",),
+)
+
 
 MODELS: Final = ModelListing(
     "/models",

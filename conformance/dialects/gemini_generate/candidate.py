@@ -90,7 +90,6 @@ class Candidate:
             self._sink.start_message(choice=self._number)
 
     def read(self, part: dict[str, Any]) -> None:
-        """Reports what a part says."""
         if signature := signature_of(part):
             self._blocks.opaque(None, "signature", signature)
         if self._open_call is not None and not continues_call(part):

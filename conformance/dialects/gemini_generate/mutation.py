@@ -11,33 +11,24 @@ import msgspec
 from conformance.core.json_values import list_at, put_at, text_at, value_at
 from conformance.dialects.gemini_generate.candidate import reason_of
 from conformance.editing.edits import (
-    ask_otherwise,
-    drop_value,
     places_with,
     prolong_text,
-    raise_value,
     request_body,
-    request_sites,
     request_with,
-    set_value,
-    shortened,
-    turn_around,
 )
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
-_RETURNED: Final = ("contents", "*", "parts", "*", "text")
 _PARTS: Final = ("candidates", 0, "content", "parts")
 _USAGE: Final = ("usageMetadata", "thoughtsTokenCount")
-_TOTAL: Final = ("usageMetadata", "totalTokenCount")
 _REASON: Final = ("candidates", 0, "finishReason")
 _SIGNED: Final = "thoughtSignature"
 _CALL: Final = "functionCall"
 _FIRST_CALL: Final = (*_PARTS, 0, _CALL)
-_PLACE: Final = (*_FIRST_CALL, "partialArgs", 0, "jsonPath")
 _SIGNS_AT_WILL: Final = re.compile("gemini-[12]([^0-9]|$)")
 
 
@@ -143,11 +134,6 @@ def _thought_and_more(stream: Stream) -> list[int]:
     ]
 
 
-OPERATORS.add("X15-thoughts-last", "The parts of a content are in reverse order.")(
-    _thought_and_more, turn_around(*_PARTS)
-)
-
-
 def _configured(*path: str | int) -> Sites:
     """One place, where the request has its settings and an answer has something at a path."""
     return lambda stream: (
@@ -225,31 +211,6 @@ OPERATORS.add("X9-empty-thought", "A thought has no text.")(
 OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
     _pieces_where(_CALL), _each_part(_CALL, edit=_with_text_arguments)
 )
-OPERATORS.add("T10-piece-without-place", "A piece of an argument does not say where it stands.")(
-    places_with(*_PLACE), drop_value(*_PLACE)
-)
-OPERATORS.add("T10-call-without-end", "A call whose arguments came in pieces does not end.")(
-    _call_ends, set_value(True, *_FIRST_CALL, "willContinue")
-)
-OPERATORS.add("N10-other-role", "The model speaks as the assistant.")(
-    places_with("candidates", 0, "content", "role"),
-    set_value("assistant", "candidates", 0, "content", "role"),
-)
-OPERATORS.add("N11-no-candidates", "An answer has no candidates.")(
-    _answers_alone, drop_value("candidates")
-)
-OPERATORS.add("U4-no-finish-reason", "The answer ends for no reason.")(
-    _reasons, drop_value(*_REASON)
-)
-OPERATORS.add("I10-finish-of-another", "The reason comes for a candidate that said nothing.")(
-    _later_reasons, set_value(1, "candidates", 0, "index")
-)
-OPERATORS.add("U10-unknown-finish-reason", "The finish reason is no known one.")(
-    places_with(*_REASON), set_value("TOOL_CALLS", *_REASON)
-)
-OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
-    places_with(*_TOTAL), raise_value(*_TOTAL)
-)
 OPERATORS.add("I4-other-response", "A chunk is of another response.")(
     lambda stream: places_with("responseId")(stream)[1:], prolong_text("0", "responseId")
 )
@@ -270,10 +231,6 @@ OPERATORS.add("H2-other-signature", "A call goes back with another signature.")(
 OPERATORS.add("H2-stand-in", "A call goes back with a placeholder for its signature.")(
     _signed_history, _in_history(lambda _signature: "skip_thought_signature_validator")
 )
-OPERATORS.add("H2-shortened-thinking", "Thinking goes back with half of its text.")(
-    request_sites(*_RETURNED, beside="thought"),
-    ask_otherwise(shortened, *_RETURNED, beside="thought"),
-)
 
 MUTATION: Final = Mutation(
     StreamLayout(
@@ -288,5 +245,15 @@ MUTATION: Final = Mutation(
             "gemini.part": (*_PARTS, 0),
         },
     ),
-    tuple(OPERATORS),
+    (
+        *OPERATORS,
+        *operator_rows(
+            __file__,
+            answers_alone=_answers_alone,
+            call_ends=_call_ends,
+            later_reasons=_later_reasons,
+            reasons=_reasons,
+            thought_and_more=_thought_and_more,
+        ),
+    ),
 )

@@ -28,8 +28,7 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.gemini_generate.candidate import Candidate, is_blocked, reason_of
-from conformance.dialects.gemini_parts import CALL, kind_of, part_data, stays_open
-from conformance.dialects.gemini_usage import token_counts
+from conformance.dialects.gemini_parts import CALL, kind_of, part_data, stays_open, token_counts
 from conformance.dialects.history import request_events
 from conformance.dialects.history_calls import OF_GEMINI
 from conformance.dialects.json_edge import (

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint
 from conformance.dialects.gemini_generate import MODELS
 from conformance.dialects.gemini_interactions.reader import InteractionsReader, recognises
-from conformance.dialects.gemini_interactions.requests import REQUEST
+from conformance.dialects.gemini_interactions.requests import REQUEST, TURNS
 from conformance.dialects.gemini_interactions.script import SCRIPT
-from conformance.dialects.gemini_interactions.turns import TURNS
 from conformance.dialects.gemini_interactions.vocabulary import EVENTS, NAME, VOCABULARY
-from conformance.dialects.gemini_interactions.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
+from conformance.dialects.json_edge import mapping
+from conformance.dialects.wire_keys import SseEnvelope, WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("text", "arguments", "result"),
+    shown=("text",),
+    indices=("index",),
+    opaque=("signature", "continuation_token"),
+    words=("event_type", "type", "status", "object", "modality", "service_tier"),
+    free=("arguments", "result", "parameters", "generation_config"),
+    unrolled=("steps",),
+    unrolling=("interaction",),
+)
+
+
+def _is_last(payload: Any) -> bool:
+    return mapping(payload).get("event_type") == "interaction.completed"
+
+
+ENVELOPE: Final = SseEnvelope(is_named=EVENTS.types.__contains__, finishes=_is_last)
+BOUNDS: Final = EVENTS.bounds()
+
 
 DIALECT: Final = Dialect(
     name=NAME,

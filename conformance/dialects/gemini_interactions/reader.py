@@ -32,7 +32,7 @@ from conformance.dialects.gemini_interactions.vocabulary import (
     UNKNOWN,
     USAGE,
 )
-from conformance.dialects.gemini_usage import token_counts
+from conformance.dialects.gemini_parts import token_counts
 from conformance.dialects.history_calls import OF_INTERACTIONS
 from conformance.dialects.json_edge import elements, event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
@@ -62,12 +62,10 @@ _COUNTED: Final = (
 class InteractionsReader(TypedReader[Steps]):
     """Reader of one exchange."""
 
+    content_type = Steps
     unknown = UNKNOWN
     history = "input"
     call_pairing = OF_INTERACTIONS
-
-    def _new_content(self) -> Steps:
-        return Steps(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)

@@ -1,4 +1,4 @@
-"""Requests of the Interactions API.
+"""Requests of the Interactions API, and what a step of their history says.
 
 What was said before goes back as steps, or stays with the server (`previous_interaction_id`).
 """
@@ -19,6 +19,13 @@ from conformance.dialects.requests import (
     Question,
     RequestForm,
     RequestStyle,
+)
+from conformance.dialects.turns import (
+    HistoryEntry,
+    HistoryForm,
+    history_call,
+    listed_or_text,
+    spoken,
 )
 
 _SUMMARIES: Final = "generation_config.thinking_summaries"
@@ -69,7 +76,6 @@ def answer_steps(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def _add(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
-    """What a delta adds to its step."""
     match delta.get("type"):
         case "thought_signature":
             step["signature"] = string(delta.get("signature"))
@@ -122,3 +128,25 @@ REQUEST: Final = RequestForm(
     switches=(_SUMMARIES,),
     refusals=(_SUMMARIES,),
 )
+
+
+def _read(entry: Any) -> HistoryEntry:
+    step = mapping(entry)
+    match step.get("type"):
+        case kind if kind == THOUGHT:
+            return HistoryEntry("model", thought=spoken(step.get("summary")))
+        case kind if kind == OUTPUT:
+            return HistoryEntry("model", spoken(step.get("content")))
+        case kind if kind == CALL:
+            call = history_call(step.get("id"), step.get("name"), step.get("arguments"))
+            return HistoryEntry("model", calls=(call,))
+        case "function_result":
+            result = history_call("", "", step.get("result")).arguments
+            return HistoryEntry("tool", result, results=(string(step.get("call_id")),))
+        case "user_input":
+            return HistoryEntry("user", spoken(step.get("content")))
+    is_user = step.get("role") == "user"
+    return HistoryEntry("user" if is_user else "other", spoken(step.get("content")))
+
+
+TURNS: Final = HistoryForm("input", listed_or_text("input"), _read)

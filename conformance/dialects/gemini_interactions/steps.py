@@ -32,7 +32,6 @@ class Steps(ContentBlocks):
     __slots__ = ()
 
     def start(self, event: Mapping[str, Any]) -> None:
-        """A step is announced, maybe with what is in it."""
         if (slot := self.begin_at(whole(event.get("index")))) is not None:
             self._begin_step(slot, mapping(event.get("step")))
 
@@ -48,7 +47,6 @@ class Steps(ContentBlocks):
             act(self, slot, text)
 
     def stop(self, event: Mapping[str, Any]) -> None:
-        """The end of a step."""
         self.stop_at(whole(event.get("index")))
 
     def whole(self, steps: list[Any]) -> None:
@@ -65,7 +63,6 @@ class Steps(ContentBlocks):
         self._blocks.thought(slot.thinking, "summary", text)
 
     def _begin_step(self, slot: Slot, step: dict[str, Any]) -> None:
-        """Reports what is in a step when it is announced."""
         kind = string(step.get("type"))
         if kind == THOUGHT:
             slot.thinking = self._blocks.think("summary", explicit=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 
 NAME: Final = "gemini.interactions"
 UNKNOWN: Final = "interaction.unknown"
@@ -36,16 +36,8 @@ STREAMED: Final = {
 }
 """Type of an event on the wire -> its name here: a step of an application is another thing."""
 
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {
-            *STREAMED.values(),
-            *("request", "request.item", "request.call", "request.result"),
-            *(BODY, STEP, USAGE, UNKNOWN, OVERFLOW),
-            "[DONE]",
-        }
-    ),
+VOCABULARY: Final = vocabulary(
+    NAME, *STREAMED.values(), "request.call", "request.result", BODY, STEP, USAGE, UNKNOWN, OVERFLOW
 )
 
 CALL: Final = "function_call"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Vocabulary
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.wire_keys import WireKeys
 
@@ -19,14 +19,8 @@ BODY: Final = "a2a.body"
 ERROR: Final = "a2a.error"
 UNKNOWN: Final = "a2a.unknown"
 OVERFLOW: Final = "a2a.overflow"
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {
-            *(TASK, STATUS, ARTIFACT, MESSAGE, PART, BODY, ERROR, UNKNOWN, OVERFLOW),
-            *("request", "request.item", "[DONE]"),
-        }
-    ),
+VOCABULARY: Final = vocabulary(
+    NAME, TASK, STATUS, ARTIFACT, MESSAGE, PART, BODY, ERROR, UNKNOWN, OVERFLOW
 )
 WIRE_KEYS: Final = WireKeys(
     texts=("text",),

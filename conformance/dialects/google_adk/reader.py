@@ -19,8 +19,7 @@ from typing import Any, Final
 
 from conformance.core.events import Ending, Event, Frame
 from conformance.dialects import outcome
-from conformance.dialects.gemini_parts import CALL, part_data
-from conformance.dialects.gemini_usage import token_counts
+from conformance.dialects.gemini_parts import CALL, part_data, token_counts
 from conformance.dialects.google_adk.content import REASONS, RESULT, Invocation, parts_of, stated
 from conformance.dialects.google_adk.vocabulary import ERROR, EVENT, PART, PARTIAL, UNKNOWN
 from conformance.dialects.json_edge import elements, event_data, mapping, string
@@ -35,11 +34,9 @@ _COUNTED: Final = (
 class AdkReader(TypedReader[Invocation]):
     """Reader of one exchange."""
 
+    content_type = Invocation
     unknown = UNKNOWN
     history = "newMessage.parts"
-
-    def _new_content(self) -> Invocation:
-        return Invocation(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
+from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "google.adk"
@@ -14,12 +14,7 @@ PART: Final = "adk.part"
 ERROR: Final = "adk.error"
 UNKNOWN: Final = "adk.unknown"
 OVERFLOW: Final = "adk.overflow"
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {PARTIAL, EVENT, PART, ERROR, UNKNOWN, OVERFLOW, "request", "request.item", "[DONE]"}
-    ),
-)
+VOCABULARY: Final = vocabulary(NAME, PARTIAL, EVENT, PART, ERROR, UNKNOWN, OVERFLOW)
 WIRE_KEYS: Final = WireKeys(
     texts=("text",),
     shown=("text",),

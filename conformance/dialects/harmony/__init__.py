@@ -6,13 +6,49 @@ model. So there is nothing to ask a server for, nothing to play, and no client o
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from conformance.dialects.base import Dialect
+from conformance.dialects.harmony.header import ASSISTANT
 from conformance.dialects.harmony.markers import SPECIAL_TOKENS
+from conformance.dialects.harmony.prompt import prompt_items
 from conformance.dialects.harmony.reader import NAME, VOCABULARY, HarmonyReader, recognises
-from conformance.dialects.harmony.turns import TURNS
-from conformance.dialects.harmony.wire_keys import WIRE_KEYS
+from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.turns import HistoryEntry, HistoryForm, history_call
+from conformance.dialects.wire_keys import AnswerBounds, WireKeys
+
+
+def _read(entry: Any) -> HistoryEntry:
+    item = mapping(entry)
+    role, content = string(item.get("role")), string(item.get("content"))
+    if role == "user":
+        return HistoryEntry("user", content)
+    if role in ("system", "developer"):
+        return HistoryEntry("other", content)
+    if role != ASSISTANT:
+        return HistoryEntry("tool", content, results=(role,))
+    if item.get("channel") == "analysis":
+        return HistoryEntry("model")
+    if recipient := string(item.get("recipient")):
+        name = recipient.removeprefix("functions.")
+        return HistoryEntry("model", calls=(history_call("", name, content),))
+    return HistoryEntry("model", content)
+
+
+TURNS: Final = HistoryForm("prompt", prompt_items, _read)
+
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("text",),
+    shown=("text",),
+    indices=("index",),
+    words=("finish_reason",),
+    free=("logprobs",),
+    unrolled=("choices",),
+    unrolling=("harmony.",),
+)
+BOUNDS: Final = AnswerBounds(last=frozenset({"harmony.end"}))
+
 
 DIALECT: Final = Dialect(
     name=NAME,

@@ -36,7 +36,6 @@ class MarkerSplitter:
         self._held = ""
 
     def feed(self, text: str) -> list[Piece]:
-        """The pieces that are decided by now."""
         text = self._held + text
         beginning = _BEGINNING.search(text, max(0, len(text) - _LONGEST))
         stop = beginning.start() if beginning else len(text)

@@ -17,36 +17,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.core.events import Ending, Event, Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.harmony.message import Messages
 from conformance.dialects.harmony.prompt import prompt_events
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.sink import Sink
 
 NAME: Final = "harmony"
 MOST_CHOICES: Final = 4096
-VOCABULARY: Final = Vocabulary(
+VOCABULARY: Final = vocabulary(
     NAME,
-    frozenset(
-        {
-            "request",
-            "request.item",
-            "harmony.marker",
-            "harmony.text",
-            "harmony.message",
-            "harmony.end",
-            "harmony.chunk",
-            "harmony.body",
-            "harmony.choice",
-            "harmony.error",
-            "harmony.unknown",
-            "harmony.overflow",
-            "[DONE]",
-        }
-    ),
+    *("harmony.marker", "harmony.text", "harmony.message", "harmony.end", "harmony.chunk"),
+    *("harmony.body", "harmony.choice", "harmony.error", "harmony.unknown", "harmony.overflow"),
 )
 _MARKER: Final = "<|"
 

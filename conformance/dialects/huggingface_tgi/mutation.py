@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.core.json_values import text_at, value_at
-from conformance.editing.edits import drop_piece, drop_value, places_with, raise_value, set_value
+from conformance.editing.edits import places_with
 from conformance.editing.layout import Delta, StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -34,30 +35,11 @@ def _special(stream: Stream) -> list[int]:
     return [n for n in places_with("token")(stream) if stream.value_at(n, "token", "special")]
 
 
-OPERATORS.add("X22-last-lost", "The event with the whole text is lost.")(_last, drop_piece)
 OPERATORS.add("X22-whole-text-cut", "The whole text lacks its end.")(
     _last,
     lambda stream, site: stream.with_value(
         site, ("generated_text",), stream.text_at(site, "generated_text")[:-2]
     ),
-)
-OPERATORS.add("X2-end-token-shown", "The token that ends the text is not marked as special.")(
-    _special, set_value(False, "token", "special")
-)
-OPERATORS.add("N10-no-special", "A token does not say whether it is special.")(
-    places_with("token"), drop_value("token", "special")
-)
-OPERATORS.add("N10-token-is-text", "A token is a text.")(
-    places_with("token"), set_value("a", "token")
-)
-OPERATORS.add("U3-other-reason", "The reason to finish is that of another API.")(
-    places_with("details"), set_value("stop", "details", "finish_reason")
-)
-OPERATORS.add("U4-no-reason", "The details do not say why the text ended.")(
-    places_with("details"), drop_value("details", "finish_reason")
-)
-OPERATORS.add("U6-counted-more", "One token more is counted than was sent.")(
-    places_with("details", "input_length"), raise_value("details", "generated_tokens")
 )
 
 MUTATION: Final = Mutation(
@@ -67,5 +49,5 @@ MUTATION: Final = Mutation(
         refuses=frozenset({"empty delta", "ping", "split delta"}),
         number="index",
     ),
-    tuple(OPERATORS),
+    (*OPERATORS, *operator_rows(__file__, last=_last, special=_special)),
 )

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.dialects import outcome
 from conformance.dialects.generated_text import GeneratedText, GeneratedTextReader, first_answer
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
@@ -25,9 +26,7 @@ LAST: Final = "tgi.last"
 BODY: Final = "tgi.body"
 ERROR: Final = "tgi.error"
 UNKNOWN: Final = "tgi.unknown"
-VOCABULARY: Final = Vocabulary(
-    NAME, frozenset({PIECE, LAST, BODY, ERROR, UNKNOWN, "request", "request.item", "[DONE]"})
-)
+VOCABULARY: Final = vocabulary(NAME, PIECE, LAST, BODY, ERROR, UNKNOWN)
 BOUNDS: Final = AnswerBounds(first=frozenset({PIECE}), last=frozenset({LAST}))
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "generated_text"), shown=("text", "generated_text"), words=("finish_reason",)

@@ -45,13 +45,11 @@ _COUNTS: Final = {"input": "input_tokens", "output": "output_tokens", "total": "
 class EventsReader(TypedReader[RunContent]):
     """Reader of one exchange."""
 
+    content_type = RunContent
     unknown = UNKNOWN
     history = "input"
     is_of_api = False
     is_of_lines = True
-
-    def _new_content(self) -> RunContent:
-        return RunContent(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

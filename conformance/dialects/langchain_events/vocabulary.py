@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
 from conformance.core.json_values import Path
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "langchain.events"
@@ -42,14 +42,8 @@ OTHERS: Final = frozenset(
     {"values", "updates", "tools", "input.requested", "checkpoints", "custom", "tasks"}
 )
 """Methods of the protocol that say nothing of a message."""
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {
-            *(PREFIX + kind for kind in STREAMED),
-            *(LIFECYCLE, OTHER, UNKNOWN, OVERFLOW, "request", "request.item", "[DONE]"),
-        }
-    ),
+VOCABULARY: Final = vocabulary(
+    NAME, *(PREFIX + kind for kind in STREAMED), LIFECYCLE, OTHER, UNKNOWN, OVERFLOW
 )
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "reasoning", "args"),

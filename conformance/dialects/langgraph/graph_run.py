@@ -108,7 +108,6 @@ class GraphRun:
         return {"doubles": True} if is_long and any(text == each for each in said) else {}
 
     def grow(self, message: Fields) -> dict[str, Any]:
-        """All of a message so far."""
         said = self._message(string(message.get("id")))
         if said is None:
             return {}

@@ -81,7 +81,6 @@ class StreamedMessage:
         return found
 
     def add(self, message: Mapping[str, Any]) -> None:
-        """A chunk."""
         for piece in pieces_of(message):
             self._say(piece)
         chunks = objects(message.get("tool_call_chunks"))

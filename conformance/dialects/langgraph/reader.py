@@ -43,11 +43,9 @@ Fields = dict[str, Any]
 class LangGraphReader(TypedReader[GraphRun]):
     """Reader of one exchange."""
 
+    content_type = GraphRun
     unknown = UNKNOWN
     history = "input.messages"
-
-    def _new_content(self) -> GraphRun:
-        return GraphRun(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         name, _, namespace = event_name(frame, payload).partition("|")

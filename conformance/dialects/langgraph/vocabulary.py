@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
+from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "langgraph"
@@ -19,14 +19,10 @@ END: Final = "graph.end"
 OTHER: Final = "graph.other"
 UNKNOWN: Final = "graph.unknown"
 OVERFLOW: Final = "graph.overflow"
-VOCABULARY: Final = Vocabulary(
+VOCABULARY: Final = vocabulary(
     NAME,
-    frozenset(
-        {
-            *(METADATA, MESSAGE, PARTIAL, VALUES, UPDATES, RESTATED, ERROR, END, OTHER, UNKNOWN),
-            *(OVERFLOW, "request", "request.item", "[DONE]"),
-        }
-    ),
+    *(METADATA, MESSAGE, PARTIAL, VALUES, UPDATES, RESTATED, ERROR, END, OTHER, UNKNOWN),
+    OVERFLOW,
 )
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "thinking", "reasoning", "reasoning_content", "partial_json", "content", "args"),

@@ -7,16 +7,10 @@ from typing import Any, Final
 from conformance.core.json_values import text_at
 from conformance.dialects.lmstudio_chat.vocabulary import EVENTS
 from conformance.editing.edits import (
-    drop_value,
-    ends_before,
-    move_after_next,
     places_of,
-    places_with,
-    request_with,
-    set_value,
-    thinking_shown,
 )
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
@@ -63,27 +57,5 @@ for _kind in ("reasoning", "message", "tool_call"):
     OPERATORS.add(f"X22-result-without-{_kind.replace('_', '-')}", "The result leaves it out.")(
         _with_item(_kind), _without(_kind)
     )
-OPERATORS.add("X4-block-overlap", "A block ends after the next one began.")(
-    ends_before("reasoning.end", "message.start"), move_after_next("message.start")
-)
-OPERATORS.add("N10-no-result", "The end of a chat has no result.")(_ENDS, drop_value("result"))
-OPERATORS.add("N10-no-instance", "The start names no instance of a model.")(
-    places_of("chat.start"), drop_value("model_instance_id")
-)
-OPERATORS.add("T3-arguments-text", "The arguments of a call are a text.")(
-    places_of("tool_call.arguments"), set_value("{}", "arguments")
-)
-OPERATORS.add("T5-nameless-call", "A call that succeeded does not name its tool.")(
-    places_of("tool_call.success"), drop_value("tool")
-)
-OPERATORS.add("U5-no-stats", "A result counts nothing.")(
-    places_with("result", "stats"), drop_value("result", "stats")
-)
-OPERATORS.add("U5-body-without-stats", "A whole answer counts nothing.")(
-    places_with("stats"), drop_value("stats")
-)
-OPERATORS.add("P1-thinking-refused", "Thinking is shown that was turned off.")(
-    thinking_shown, request_with(reasoning="off")
-)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))

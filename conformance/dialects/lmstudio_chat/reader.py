@@ -136,11 +136,9 @@ _COUNTS: Final = {
 class LmStudioReader(TypedReader[AnswerBlocks]):
     """Reader of one exchange."""
 
+    content_type = AnswerBlocks
     unknown = UNKNOWN
     history = "input"
-
-    def _new_content(self) -> AnswerBlocks:
-        return AnswerBlocks(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         fields = mapping(payload)

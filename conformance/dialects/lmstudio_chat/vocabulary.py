@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 NAME: Final = "lmstudio.chat"
@@ -31,12 +31,7 @@ EVENTS: Final = EventTable(
     ),
 )
 STREAMED: Final = EVENTS.types
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {*(PREFIX + kind for kind in STREAMED), BODY, UNKNOWN, "request", "request.item", "[DONE]"}
-    ),
-)
+VOCABULARY: Final = vocabulary(NAME, *(PREFIX + kind for kind in STREAMED), BODY, UNKNOWN)
 WIRE_KEYS: Final = WireKeys(
     texts=("content",),
     shown=("content",),

@@ -7,13 +7,12 @@ told from Chat Completions, and is read as these where nobody says more.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from conformance.dialects.base import Dialect, Refinement
 from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.mistral_chat.columns import delta_columns
-from conformance.dialects.mistral_chat.knob_signs import MistralKnobs
 from conformance.dialects.mistral_chat.reader import (
     NAME,
     VOCABULARY,
@@ -23,9 +22,27 @@ from conformance.dialects.mistral_chat.reader import (
 from conformance.dialects.mistral_chat.requests import REQUEST
 from conformance.dialects.mistral_chat.script import SCRIPT
 from conformance.dialects.openai_chat.client_cases import whole_message
+from conformance.dialects.openai_chat.knob_signs import ChatKnobs
 from conformance.dialects.openai_chat.reader import NAME as CHAT
 from conformance.dialects.openai_chat.wire_keys import BOUNDS, ENVELOPE, WIRE_KEYS
 from conformance.dialects.turns import MESSAGES
+
+_SHARED: Final = frozenset(
+    {
+        *("combined_chunk", "created", "done", "empty_choices_first", "finish_count"),
+        *("finish_key", "id_stability", "interleaved", "object_field", "reasoning_tokens", "role"),
+        "usage_placement",
+    }
+)
+
+
+class MistralKnobs(ChatKnobs):
+    """The knobs that the dialect has of Chat Completions."""
+
+    def values(self, *, framed: bool) -> dict[str, Any]:
+        """Observed values; what the stream did not show is left out."""
+        return {k: v for k, v in super().values(framed=framed).items() if k in _SHARED}
+
 
 DIALECT: Final = Dialect(
     name=NAME,

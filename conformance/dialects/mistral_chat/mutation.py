@@ -7,18 +7,18 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.core.json_values import list_at, text_at, value_at
-from conformance.dialects.openai_chat.message_mutation import CHOICE, DELTA, TOOLS, tool_places
+from conformance.dialects.openai_chat.message_mutation import CHOICE, DELTA, tool_places
 from conformance.dialects.openai_chat.mutation import MUTATION as CHAT
 from conformance.editing.chunks import chunk_places, finish_places, plain_places, write_chunk
 from conformance.editing.edits import (
     drop_value,
     places_with,
     request_body,
-    request_with,
     set_value,
     thinking_shown,
 )
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -110,15 +110,12 @@ OPERATORS.add("N10-untyped-part", "A part of content has no type.")(
 OPERATORS.add("N2-part-renamed", "A part of thinking has the type of another API.")(
     _parts("thinking"), set_value("reasoning", *_PART, "type")
 )
-OPERATORS.add("X15-body-thinking-last", "Thinking of a body stands behind its text.")(
+OPERATORS.add("X15-body-thinking-last", "Thinking of a body comes after its text.")(
     lambda stream: [n for n in _bodies(stream) if stream.text_at(n, *_BODY, -1, "type") == "text"],
     lambda stream, site: stream.with_value(site, _BODY, stream.list_at(site, *_BODY)[::-1]),
 )
 OPERATORS.add("N14-string-in-content", "A part of content is a bare text.")(
     _parts("text"), lambda stream, site: stream.with_value(site, _PART, _text_of(stream, site))
-)
-OPERATORS.add("N14-body-thinking-is-text", "The thinking of a body is a text.")(
-    _bodies, set_value("Hm.", *_BODY, 0, "thinking")
 )
 OPERATORS.add("X12-left-open", "Thinking says that it is open, and text follows.", most=1)(
     lambda stream: _thoughts(stream)[-1:] if _spoken(stream) and not _end_marks(stream) else [],
@@ -134,12 +131,6 @@ OPERATORS.add("U5-finish-without-usage", "The chunk that finishes counts nothing
 OPERATORS.add("U5-body-without-usage", "A body counts nothing.")(
     lambda stream: places_with("usage")(stream) if stream.is_body else [], drop_value("usage")
 )
-OPERATORS.add("T6-long-call-id", "The id of a call is longer than nine characters.")(
-    _calls, set_value("call_0123456789abcdef", *TOOLS, 0, "id")
-)
-OPERATORS.add("P1-effort-none-shown", "Thinking is shown that was turned off.")(
-    _asked_with_effort, request_with(reasoning_effort="none")
-)
 
 
 def _text_of(stream: Stream, site: int) -> Any:
@@ -152,5 +143,11 @@ MUTATION: Final = Mutation(
         opaque=_signed,
         elements={**CHAT.layout.elements, "chat.part": _PART},
     ),
-    (*(each for each in CHAT.operators if each.name not in _FOREIGN), *OPERATORS),
+    (
+        *(each for each in CHAT.operators if each.name not in _FOREIGN),
+        *OPERATORS,
+        *operator_rows(
+            __file__, asked_with_effort=_asked_with_effort, bodies=_bodies, calls=_calls
+        ),
+    ),
 )

@@ -199,7 +199,6 @@ class ConversationReader(TypedReader[EntryBlocks]):
 
 
 def kind_of(part: Mapping[str, Any]) -> Any:
-    """The type of a part of a content."""
     return part.get("type", next((key for key in ("thinking", "text") if key in part), None))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Vocabulary
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import elements
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
@@ -33,17 +33,7 @@ EVENTS: Final = EventTable(
 STREAMED: Final = EVENTS.types
 ENTRIES: Final = frozenset({"message.output", "function.call", "tool.execution", "agent.handoff"})
 """What a whole answer lists."""
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {
-            *STREAMED,
-            *ENTRIES,
-            *(BODY, ENTRY, PART, UNKNOWN, OVERFLOW),
-            *("request", "request.item", "[DONE]"),
-        }
-    ),
-)
+VOCABULARY: Final = vocabulary(NAME, *STREAMED, *ENTRIES, BODY, ENTRY, PART, UNKNOWN, OVERFLOW)
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "thinking", "arguments"),
     shown=("content", "text"),

@@ -10,12 +10,22 @@ from conformance.dialects.endpoint import Endpoint
 from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
 from conformance.dialects.ollama_chat.requests import REQUEST
 from conformance.dialects.ollama_chat.script import SCRIPT
-from conformance.dialects.ollama_chat.wire_keys import WIRE_KEYS
 from conformance.dialects.ollama_columns import line_columns
 from conformance.dialects.ollama_knobs import OllamaKnobs
 from conformance.dialects.ollama_lines import BOUNDS
 from conformance.dialects.ollama_script import MODELS
 from conformance.dialects.turns import MESSAGES
+from conformance.dialects.wire_keys import WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("content", "thinking"),
+    shown=("content", "thinking"),
+    words=("role", "done_reason"),
+    free=("arguments", "options", "format", "details"),
+    unrolled=("tool_calls", "models"),
+    unrolling=("ollama.", "models"),
+)
+
 
 DIALECT: Final = Dialect(
     name=NAME,

@@ -16,10 +16,20 @@ from conformance.dialects.ollama_generate.reader import (
 )
 from conformance.dialects.ollama_generate.requests import REQUEST
 from conformance.dialects.ollama_generate.script import SCRIPT
-from conformance.dialects.ollama_generate.wire_keys import WIRE_KEYS
 from conformance.dialects.ollama_knobs import OllamaKnobs
 from conformance.dialects.ollama_lines import BOUNDS
 from conformance.dialects.ollama_script import MODELS
+from conformance.dialects.wire_keys import WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("response", "thinking"),
+    shown=("response", "thinking"),
+    words=("done_reason",),
+    free=("options", "format", "details", "context"),
+    unrolled=("models",),
+    unrolling=("ollama.", "models"),
+)
+
 
 DIALECT: Final = Dialect(
     name=NAME,

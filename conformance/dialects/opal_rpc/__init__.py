@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.opal_rpc.columns import delta_columns
+from conformance.dialects.base import DeltaColumns, Dialect, Reading
+from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.opal_rpc.reader import NAME, VOCABULARY, OpalReader, recognises
-from conformance.dialects.opal_rpc.wire_keys import WIRE_KEYS
+from conformance.dialects.wire_keys import WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("delta",),
+    shown=("delta",),
+    words=("type",),
+    free=("args", "result"),
+)
+
+
+_DELTAS: Final = frozenset({"thinking_delta", "message_delta"})
+_COLUMNS: Final = DeltaColumns(("params.delta",), "params.delta", dict.fromkeys(_DELTAS, "params"))
+
+
+def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
+    fields = mapping(payload)
+    params = mapping(fields.get("params"))
+    is_delta = fields.get("method") == "agent/event" and string(params.get("type")) in _DELTAS
+    return _COLUMNS if is_delta and string(params.get("delta")) else None
+
 
 DIALECT: Final = Dialect(
     name=NAME,

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from conformance.core.json_values import Path, text_at
 from conformance.dialects.opal_rpc.reader import EVENTS
-from conformance.editing.edits import drop_piece, drop_value, places_of, prolong_text, set_value
+from conformance.editing.edits import places_of
 from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 _TEXTS: Final[dict[str, dict[TextKind, Path]]] = {
@@ -50,24 +51,9 @@ def _start_late(stream: Stream, site: int) -> Stream | None:
     return stream.move(site, deltas[0] + 1) if deltas else None
 
 
-OPERATORS.add("X16-answer-as-thought", "A piece of the answer comes as one of thinking.")(
-    places_of("message_delta"), set_value("thinking_delta", *_TYPE)
-)
-OPERATORS.add("X21-other-text", "The turn ends with another text than was shown.")(
-    places_of("turn_end"), prolong_text(" Hm.", "params", "message")
-)
 OPERATORS.add("X14-all-thinking-lost", "Thinking is announced, and does not come.")(
     places_of("thinking_start"),
     lambda stream, _site: stream.without(*stream.typed("thinking_delta")),
 )
-OPERATORS.add("N11-no-delta", "A delta has no text.")(
-    places_of(*_TEXTS), drop_value("params", "delta")
-)
-OPERATORS.add("E8-error-untold", "The run fails without a reason.")(
-    places_of("error"), drop_value("params", "reason")
-)
-OPERATORS.add("T6-end-of-nobody", "A tool ends that did not start.")(
-    places_of("tool_start"), drop_piece
-)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import arguments_text, event_data, mapping, string, whole_counts
 from conformance.dialects.open_parts import OpenParts, PartKind
 from conformance.dialects.typed import ProgramReader
@@ -84,13 +85,8 @@ EVENTS: Final = (
         *("sub_agent_event", "stream_stalled"),
     }
 )
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    EVENTS
-    | {
-        *("event.unknown", "rpc.request", "rpc.response", "line.unknown", "request"),
-        *("request.item", "[DONE]", OVERFLOW),
-    },
+VOCABULARY: Final = vocabulary(
+    NAME, *EVENTS, "event.unknown", "rpc.request", "rpc.response", "line.unknown", OVERFLOW
 )
 _COUNTS: Final = {"input": "prompt_tokens", "output": "completion_tokens"}
 
@@ -98,10 +94,8 @@ _COUNTS: Final = {"input": "prompt_tokens", "output": "completion_tokens"}
 class OpalReader(ProgramReader[AgentRun]):
     """Reader of one run, or of a session."""
 
+    content_type = AgentRun
     history = "messages"
-
-    def _new_content(self) -> AgentRun:
-        return AgentRun(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -29,9 +29,7 @@ from conformance.editing.edits import (
     drop_value,
     prolong_text,
     request_body,
-    request_with,
     set_value,
-    thinking_shown,
 )
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
@@ -263,12 +261,6 @@ OPERATORS.add("N13-message-beside", "The text so far comes with a delta.")(
 )
 OPERATORS.add("T6-says-stop", "The finish of a tool call says stop.")(
     _tool_finishes, set_value("stop", *FINISH)
-)
-OPERATORS.add("P1-excluded", "Thinking is shown though it was excluded.")(
-    thinking_shown, request_with(reasoning={"exclude": True})
-)
-OPERATORS.add("P1-switched-off", "Thinking is shown though the template switched it off.")(
-    thinking_shown, request_with(chat_template_kwargs={"enable_thinking": False})
 )
 OPERATORS.add("T1-thinking-after-call", "Thinking comes after the tool call it led to.")(
     _thinking_before_call, lambda stream, site: stream.move(site, tool_places(stream)[-1] + 1)

@@ -26,15 +26,11 @@ from conformance.editing.chunks import (
 )
 from conformance.editing.edits import (
     drop_value,
-    later_with,
-    places_with,
-    prolong_text,
-    raise_value,
     request_body,
-    set_value,
 )
 from conformance.editing.layout import ChunkLayout, Delta, StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -176,20 +172,8 @@ _lacks_key("delta", "A choice has no delta.", message_places, DELTA)
 _lacks_key("total", "Usage has no total.", usage_places, ("usage", "total_tokens"))
 _lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",))
 _lacks_key("finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH)
-OPERATORS.add("N11-other-object", "A chunk calls itself a completion.", most=1)(
-    _streamed_objects, set_value("chat.completion", "object")
-)
-OPERATORS.add("I4-chunk-id-off", "One chunk has another id.")(
-    later_with("id"), prolong_text("x", "id")
-)
-OPERATORS.add("I7-created-off", "One chunk has another time stamp.")(
-    _later_stamps, raise_value("created", change=60)
-)
 OPERATORS.add("I8-no-choice-index", "A choice has no index.")(
     plain_places, drop_value(*CHOICE, "index")
-)
-OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
-    places_with("usage", "total_tokens"), raise_value("usage", "total_tokens")
 )
 OPERATORS.add("U6-usage-first", "Usage comes before the finish.")(
     _usage_alone, lambda stream, site: stream.move(site, plain_places(stream)[0] + 1)
@@ -223,5 +207,9 @@ MUTATION: Final = Mutation(
             once=(("role",), ("tool_calls", 0, "id")),
         ),
     ),
-    (*OPERATORS, *message_mutation.OPERATORS),
+    (
+        *OPERATORS,
+        *operator_rows(__file__, later_stamps=_later_stamps, streamed_objects=_streamed_objects),
+        *message_mutation.OPERATORS,
+    ),
 )

@@ -19,9 +19,7 @@ from conformance.editing.edits import (
     drop_value,
     first_and_last,
     first_of,
-    later_with,
     places_of,
-    places_with,
     prolong_text,
     raise_value,
     set_value,
@@ -213,9 +211,6 @@ OPERATORS.add("X16-misstated-response", "The closing response holds another text
 OPERATORS.add("X17-output-lacks-item", "The closing response lacks an item.")(
     _stated_outputs, drop_value(*_OUTPUT, 0)
 )
-OPERATORS.add("X19-other-part", "A summary part is announced as another kind.")(
-    places_of(PARTS_ADDED[1]), set_value("response.reasoning_part.added", "type")
-)
 OPERATORS.add("T1-reasoning-after-call", "The reasoning item comes after the call.")(
     _reasoning_before("function_call"), _move_item_last
 )
@@ -231,32 +226,11 @@ OPERATORS.add("I3-index-reused", "An item takes the index of the one before it."
 OPERATORS.add("I3-index-gap", "An item leaves an index out.")(
     lambda stream: stream.typed(ITEM_ADDED)[-1:], _shift_item(1)
 )
-OPERATORS.add("I4-item-id-off", "One event has another item id.")(
-    later_with("item_id"), prolong_text("x", "item_id")
-)
-OPERATORS.add("I4-done-id-off", "An item is closed under another id.")(
-    later_with("item", "id"), prolong_text("x", "item", "id")
-)
-OPERATORS.add("I4-response-id-off", "The response changes its id.")(
-    later_with("response", "id"), prolong_text("x", "response", "id")
-)
 OPERATORS.add("I5-summary-index-off", "One summary delta names another part.")(
     _zero_deltas("summary_index"), raise_value("summary_index")
 )
-OPERATORS.add("I6-no-output-index", "An event does not say which item it is of.")(
-    places_with(_INDEX), drop_value(_INDEX)
-)
-OPERATORS.add("I6-no-summary-index", "A summary event has no part index.")(
-    places_with("summary_index"), drop_value("summary_index")
-)
-OPERATORS.add("I6-no-content-index", "A content event has no part index.", most=6)(
-    places_with("content_index"), drop_value("content_index")
-)
 OPERATORS.add("X4-end-late", "A reasoning item is closed at the very end.")(
     _early_ends, lambda stream, site: stream.move(site, stream.terminals()[0])
-)
-OPERATORS.add("I6-no-item-id", "An event does not name the item that it is of.")(
-    places_with("item_id"), drop_value("item_id")
 )
 OPERATORS.add("I11-item-without-id", "A message or a reasoning item is announced without an id.")(
     lambda stream: _added_items(stream, "message", "reasoning"), drop_value("item", "id")
@@ -267,14 +241,8 @@ OPERATORS.add("T3-call-renamed", "A call is closed under another name than it wa
     ],
     prolong_text("_other", "item", "name"),
 )
-OPERATORS.add("N10-other-object", "A response says that it is the object of another API.", most=4)(
-    places_with("response", "object"), set_value("chat.completion", "response", "object")
-)
 OPERATORS.add("N11-no-item", "An announcement holds no item.")(
     lambda stream: _added_items(stream, "function_call"), drop_value("item")
-)
-OPERATORS.add("N11-no-output", "A response comes without its list of output.", most=4)(
-    places_with("response"), drop_value("response", "output")
 )
 OPERATORS.add("X20-announced-closed", "A call is announced as completed.")(
     lambda stream: _added_items(stream, "function_call"),
@@ -286,9 +254,6 @@ OPERATORS.add("X21-no-summary-list", "A reasoning item has no list of summaries.
 OPERATORS.add("X22-thinking-as-text", "The thinking of a closed item is in text parts.")(
     lambda stream: [n for n in stream.typed(ITEM_DONE) if _raw_part(stream, n)],
     set_value("output_text", "item", "content", 0, "type"),
-)
-OPERATORS.add("X23-prefilled-part", "A part is added with text in it.")(
-    places_of(*PARTS_ADDED), set_value("Indeed.", "part", "text")
 )
 OPERATORS.add("T9-call-without-id", "A closed call does not say under which id it is answered.")(
     lambda stream: [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", "call_id")],

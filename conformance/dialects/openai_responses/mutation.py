@@ -22,14 +22,11 @@ from conformance.dialects.openai_responses.vocabulary import (
 from conformance.editing.edits import (
     drop_value,
     places_of,
-    raise_value,
     request_body,
-    request_with,
-    set_value,
-    thinking_shown,
 )
 from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -121,7 +118,6 @@ def _summary_shown(stream: Stream) -> list[int]:
 
 
 def _history_items(stream: Stream) -> list[int]:
-    """Places of reasoning items in the history."""
     items = list_at(request_body(stream), "input")
     return [n for n, item in enumerate(items) if text_at(item, "type") == "reasoning"]
 
@@ -145,12 +141,6 @@ def _alter_encrypted(stream: Stream, site: int) -> Stream:
     return stream.with_request(put_at(body, path, f"{data[1:]}{data[0]}"))
 
 
-OPERATORS.add("U5-response-without-usage", "The closing response has no usage.")(
-    _closed_with_usage, set_value(None, "response", "usage")
-)
-OPERATORS.add("U6-total-off", "The total is not the sum of its parts.")(
-    _closed_with_usage, raise_value(*_USAGE, "total_tokens")
-)
 OPERATORS.add("U14-no-usage-details", "Usage does not say how much was thinking.")(
     lambda stream: [
         n
@@ -159,21 +149,6 @@ OPERATORS.add("U14-no-usage-details", "Usage does not say how much was thinking.
     ],
     drop_value(*_USAGE, "output_tokens_details"),
 )
-OPERATORS.add("U9-misstated-status", "The closing response says it is in progress.")(
-    _with_status, set_value("in_progress", "response", "status")
-)
-OPERATORS.add("E8-forgets-items", "An interrupted response forgets its items.")(
-    _interrupted, set_value([], "response", "output")
-)
-OPERATORS.add("P1-effort-none", "Thinking is shown though none was asked for.")(
-    thinking_shown, request_with(reasoning={"effort": "none"})
-)
-OPERATORS.add(
-    "P2-no-summary-asked",
-    "A summary is shown though none was asked for.",
-    "either",
-    reason="OpenAI sends a summary only where it is asked for, other servers send it always",
-)(_summary_shown, request_with(reasoning={"effort": "medium"}))
 
 MUTATION: Final = Mutation(
     StreamLayout(
@@ -194,5 +169,15 @@ MUTATION: Final = Mutation(
         reasoning_tokens=(("response", "usage", "output_tokens_details", "reasoning_tokens"),),
         opaque=_encrypted_data,
     ),
-    (*item_mutation.OPERATORS, *OPERATORS),
+    (
+        *item_mutation.OPERATORS,
+        *OPERATORS,
+        *operator_rows(
+            __file__,
+            closed_with_usage=_closed_with_usage,
+            interrupted=_interrupted,
+            summary_shown=_summary_shown,
+            with_status=_with_status,
+        ),
+    ),
 )

@@ -7,7 +7,15 @@ from typing import Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.opencode_run.agent import AGENT, REQUEST
 from conformance.dialects.opencode_run.reader import NAME, VOCABULARY, RunReader, recognises
-from conformance.dialects.opencode_run.wire_keys import WIRE_KEYS
+from conformance.dialects.wire_keys import WireKeys
+
+WIRE_KEYS: Final = WireKeys(
+    texts=("text",),
+    shown=("text",),
+    words=("type", "status", "reason"),
+    free=("input", "output", "metadata"),
+)
+
 
 DIALECT: Final = Dialect(
     name=NAME,

@@ -44,7 +44,6 @@ class RunParts(OpenParts):
     overflow = OVERFLOW
 
     def take_text(self, kind: PartKind, part: dict[str, Any]) -> None:
-        """A part of text or reasoning, complete."""
         block = self._new_block(kind, string(part.get("id")), explicit=True)
         if text := string(part.get("text")):
             if block.channel is None:

@@ -18,8 +18,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.core.reading import Reading
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, string
 from conformance.dialects.opencode_run.parts import (
     OVERFLOW,
@@ -40,9 +41,7 @@ PARTS: Final = {
     "step_finish": "step-finish",
 }
 LINES: Final = frozenset(PARTS) | {"error", "done"}
-VOCABULARY: Final = Vocabulary(
-    NAME, LINES | {"line.unknown", "request", "request.item", "[DONE]", OVERFLOW}
-)
+VOCABULARY: Final = vocabulary(NAME, *LINES, "line.unknown", OVERFLOW)
 # Behind these the model is asked again: so it is where the step called a tool.
 _GOING_ON: Final = frozenset({"tool-calls", "unknown", ""})
 _REJECTED: Final = "rejected permission"
@@ -51,14 +50,12 @@ _REJECTED: Final = "rejected permission"
 class RunReader(ProgramReader[RunParts]):
     """Reader of one run of the command, or of several."""
 
+    content_type = RunParts
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
         self._step = 0
         super().__init__(reading)
-
-    def _new_content(self) -> RunParts:
-        return RunParts(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

@@ -19,6 +19,7 @@ from conformance.editing.edits import (
 )
 from conformance.editing.layout import TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -68,16 +69,11 @@ _BEGUN, _ENDED = _parts(*TEXTS, is_ended=False), _parts(*TEXTS, is_ended=True)
 _DELTAS: Final = places_of("message.part.delta")
 _IDLE: Final = places_of("session.idle")
 
-OPERATORS.add("X22-delta-lost", "A delta is not sent.")(_DELTAS, drop_piece)
-OPERATORS.add("X5-delta-twice", "A delta is sent twice.")(_DELTAS, double_piece)
 OPERATORS.add("N4-start-lost", "A text or a thought is not announced.")(_BEGUN, drop_piece)
 OPERATORS.add("X2-end-lost", "A text or a thought does not end.")(_ENDED, drop_piece)
 OPERATORS.add("X3-part-end-twice", "A text or a thought ends twice.")(_ENDED, double_piece)
 OPERATORS.add("X25-text-differs", "The text that is stated at the end has more words.")(
     _ENDED, prolong_text(" And on.", *_PART, "text")
-)
-OPERATORS.add("I11-delta-of-another", "A delta is of another message than its part.")(
-    _DELTAS, prolong_text("-other", "properties", "messageID")
 )
 OPERATORS.add("I11-part-of-another", "A part ends in another session than it began in.")(
     _ENDED, prolong_text("-other", *_PART, "sessionID")
@@ -85,15 +81,6 @@ OPERATORS.add("I11-part-of-another", "A part ends in another session than it beg
 OPERATORS.add("I11-no-part-id", "A part has no id.")(_ENDED, drop_value(*_PART, "id"))
 OPERATORS.add("T1-part-retyped", "A part ends as what it did not begin as.")(
     _ENDED, set_value("file", *_PART, "type")
-)
-OPERATORS.add("N6-field-unknown", "A delta adds to a field that no part has.")(
-    _DELTAS, set_value("reasoning", "properties", "field")
-)
-OPERATORS.add("E8-error-unnamed", "A session fails without a name.")(
-    places_of("session.error"), drop_value("properties", "error", "name")
-)
-OPERATORS.add("E8-error-silent", "A message fails, and its session says nothing.")(
-    places_of("session.error"), drop_piece
 )
 OPERATORS.add("T6-no-output", "A call is completed without an output.")(
     _parts("tool", status="completed"), drop_value(*_PART, "state", "output")
@@ -138,5 +125,5 @@ MUTATION: Final = Mutation(
         unknown_event="vendor.note",
         reasoning_tokens=(("properties", "part", "tokens", "reasoning"),),
     ),
-    tuple(OPERATORS),
+    (*OPERATORS, *operator_rows(__file__)),
 )

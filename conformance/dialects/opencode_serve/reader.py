@@ -70,7 +70,6 @@ class OverlappingTurns:
         return turn
 
     def announce(self, message: str, said: AnnouncedMessage) -> None:
-        """A message is announced, or stated again."""
         if self._has_room():
             self.messages[message] = said
 
@@ -99,12 +98,10 @@ class OverlappingTurns:
 class BusReader(TypedReader[OverlappingTurns]):
     """Reader of what one listener heard."""
 
+    content_type = OverlappingTurns
     unknown = UNKNOWN
     history = "parts"
     is_of_api = False
-
-    def _new_content(self) -> OverlappingTurns:
-        return OverlappingTurns(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         del frame
@@ -201,7 +198,6 @@ class BusReader(TypedReader[OverlappingTurns]):
             self._next_answer()
 
     def _join_turn(self, session: str, message: str) -> SessionTurn:
-        """The turn that a message of the assistant belongs to."""
         turn = self._content.by_session.get(session)
         if turn is not None and not turn.is_done:
             return turn

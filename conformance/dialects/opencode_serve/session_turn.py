@@ -55,7 +55,6 @@ class SessionTurn(OpenParts):
         self._tokens: Counter[str] = Counter()
 
     def add_delta(self, part_id: str, text: str) -> None:
-        """A piece of a text that was announced."""
         part = self.parts[part_id]
         part.add(text)
         if not self.is_done:
@@ -135,7 +134,6 @@ class SessionTurn(OpenParts):
         self._unended.clear()
 
     def fail(self, error: dict[str, Any]) -> None:
-        """The session reports an error."""
         self.leave_open()
         self.close()
         self.has_failed = True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Vocabulary
 from conformance.dialects.event_table import EventTable
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.wire_keys import WireKeys
 
@@ -24,9 +24,7 @@ EVENTS: Final = EventTable(
         *("question.rejected", "todo.updated", "server.instance.disposed"),
     ),
 )
-VOCABULARY: Final = Vocabulary(
-    NAME, EVENTS.types | {UNKNOWN, OVERFLOW, "request", "request.item", "[DONE]"}
-)
+VOCABULARY: Final = vocabulary(NAME, *EVENTS.types, UNKNOWN, OVERFLOW)
 WIRE_KEYS: Final = WireKeys(
     texts=("delta", "text"),
     shown=("delta", "text"),

@@ -9,9 +9,10 @@ import msgspec
 
 from conformance.core.json_values import list_at, text_at
 from conformance.dialects.otel_genai.vocabulary import SAID
-from conformance.editing.edits import drop_value, places_with, set_value
+from conformance.editing.edits import places_with
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -105,15 +106,6 @@ OPERATORS.add("N14-parts-are-content", "A message has a content where parts are 
         site, (SAID, 0), {"role": "assistant", "content": "Hi.", "finish_reason": "stop"}
     ),
 )
-OPERATORS.add("N1-model-role", "The message is the model's, not the assistant's.")(
-    _MESSAGES, set_value("model", SAID, 0, "role")
-)
-OPERATORS.add("U3-other-reason", "The reason to finish is that of a provider.")(
-    _MESSAGES, set_value("end_turn", SAID, 0, "finish_reason")
-)
-OPERATORS.add("U4-no-reason", "A message does not say why it finished.")(
-    _MESSAGES, drop_value(SAID, 0, "finish_reason")
-)
 OPERATORS.add("T5-nameless-call", "A call does not name its tool.")(
     _with_part("tool_call"), _parts(_without("name"), "tool_call")
 )
@@ -123,19 +115,6 @@ OPERATORS.add("T6-no-call-id", "A call has no id.")(
 OPERATORS.add("T3-arguments-are-text", "The arguments of a call are JSON in a text.")(
     _with_part("tool_call"), _parts(_written, "tool_call")
 )
-OPERATORS.add("U5-not-counted", "Tokens of the output are not counted.")(
-    places_with("usage_output_tokens"), drop_value("usage_output_tokens")
-)
-OPERATORS.add("U8-reasoning-beside", "Reasoning is counted separately from the output.")(
-    places_with("usage_reasoning_output_tokens"),
-    set_value(999_999, "usage_reasoning_output_tokens"),
-)
-OPERATORS.add("U4-reasons-missing", "The answer has fewer reasons than messages.")(
-    places_with("response_finish_reasons", 0), set_value(["other"], "response_finish_reasons")
-)
-OPERATORS.add("E8-error-sentence", "The class of an error is a sentence.")(
-    places_with("error_type"), set_value("It timed out.", "error_type")
-)
 MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_part_deltas,
@@ -144,5 +123,5 @@ MUTATION: Final = Mutation(
         opaque=_signature,
         elements={"otel.part": (*_PARTS, 0)},
     ),
-    tuple(OPERATORS),
+    (*OPERATORS, *operator_rows(__file__)),
 )

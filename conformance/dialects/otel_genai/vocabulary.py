@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.events import Vocabulary
+from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "otel.genai"
@@ -17,15 +17,7 @@ GIVEN: Final = "input_messages"
 SAID: Final = "output_messages"
 THOUGHTS: Final = frozenset({"reasoning", "thinking"})
 """Types of parts that hold thinking: the convention's, and the one of Pydantic AI."""
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {
-            *(ANSWER, MESSAGE, PART, UNKNOWN, OVERFLOW),
-            *("request", "request.item", "request.part", "[DONE]"),
-        }
-    ),
-)
+VOCABULARY: Final = vocabulary(NAME, ANSWER, MESSAGE, PART, UNKNOWN, OVERFLOW, "request.part")
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "arguments"),
     shown=("content",),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
+from conformance.dialects.prompt_requests import prompt_form
+from conformance.dialects.requests import Question, RequestForm
 from conformance.dialects.sglang_generate.reader import (
     BOUNDS,
     NAME,
@@ -15,9 +17,18 @@ from conformance.dialects.sglang_generate.reader import (
     finishes,
     recognises,
 )
-from conformance.dialects.sglang_generate.requests import REQUEST
 from conformance.dialects.sglang_generate.script import SCRIPT
 from conformance.dialects.wire_keys import SseEnvelope
+
+
+def _ask_body(question: Question) -> dict[str, Any]:
+    return {"text": question.text, "sampling_params": {"max_new_tokens": question.limit}}
+
+
+REQUEST: Final[RequestForm] = prompt_form(
+    "text", "sampling_params.max_new_tokens", _ask_body, {"sampling_params": {"temperature": 0}}
+)
+
 
 DIALECT: Final = Dialect(
     name=NAME,

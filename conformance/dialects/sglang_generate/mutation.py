@@ -7,7 +7,6 @@ from typing import Any, Final
 from conformance.editing.edits import (
     double_piece,
     drop_piece,
-    drop_value,
     later_with,
     places_with,
     raise_value,
@@ -15,6 +14,7 @@ from conformance.editing.edits import (
 )
 from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
@@ -48,21 +48,11 @@ OPERATORS.add("X8-last-twice", "The event with the reason to finish comes twice.
 OPERATORS.add("X3-text-strays", "The text so far is another one.")(
     _in_streams(_later_wholes), set_value("Another text.", "text")
 )
-OPERATORS.add("N10-no-text", "An event has no text.")(places_with("text"), drop_value("text"))
-OPERATORS.add("N14-text-is-list", "The text is a list.")(
-    places_with("text"), set_value(["a"], "text")
-)
 OPERATORS.add("I4-other-id", "An event is of another request.")(
     _in_streams(_LAST), set_value("other", "meta_info", "id")
 )
-OPERATORS.add("U3-other-reason", "The reason to finish is that of another API.")(
-    _LAST, set_value("end_turn", "meta_info", "finish_reason", "type")
-)
 OPERATORS.add("U13-prompt-recounted", "The tokens of the prompt are counted anew.")(
     _in_streams(_LAST), raise_value("meta_info", "prompt_tokens")
-)
-OPERATORS.add("U8-thinking-overcounted", "More thinking is counted than output.")(
-    _LAST, set_value(999_999, "meta_info", "reasoning_tokens")
 )
 
 MUTATION: Final = Mutation(
@@ -71,5 +61,5 @@ MUTATION: Final = Mutation(
         refuses=frozenset({"empty delta", "ping", "split delta"}),
         sentinel="[DONE]",
     ),
-    tuple(OPERATORS),
+    (*OPERATORS, *operator_rows(__file__)),
 )

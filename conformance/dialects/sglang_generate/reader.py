@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Frame, Vocabulary
+from conformance.core.events import Frame
 from conformance.dialects import outcome
 from conformance.dialects.generated_text import GeneratedText, GeneratedTextReader, first_answer
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, string, whole, whole_counts
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
@@ -27,9 +28,7 @@ LAST: Final = "sglang.last"
 BODY: Final = "sglang.body"
 ERROR: Final = "sglang.error"
 UNKNOWN: Final = "sglang.unknown"
-VOCABULARY: Final = Vocabulary(
-    NAME, frozenset({TEXT, LAST, BODY, ERROR, UNKNOWN, "request", "request.item", "[DONE]"})
-)
+VOCABULARY: Final = vocabulary(NAME, TEXT, LAST, BODY, ERROR, UNKNOWN)
 BOUNDS: Final = AnswerBounds(first=frozenset({TEXT}), last=frozenset({LAST}))
 WIRE_KEYS: Final = WireKeys(texts=("text",), shown=("text",), free=("meta_info", "output_ids"))
 _COUNTS: Final = {

@@ -7,18 +7,14 @@ from typing import Any, Final
 from conformance.core.json_values import value_at
 from conformance.dialects.vercel_ui.wire_keys import PARTS
 from conformance.editing.edits import (
-    double_piece,
-    drop_piece,
-    drop_value,
     first_of,
     places_of,
-    places_with,
-    prolong_text,
     right_after,
     set_value,
     with_upstream,
 )
 from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -158,42 +154,9 @@ for _name, _text in (
     OPERATORS.add(_name, "An error shows what is nobody's business.")(
         places_of("error"), set_value(_text, "errorText")
     )
-OPERATORS.add("I11-ids-swapped", "A delta names a part that is not there.")(
-    places_of("text-delta", "reasoning-delta"), prolong_text("-other", "id")
-)
-OPERATORS.add("S7-seal-lost", "What the provider sealed is not sent on.")(
-    with_upstream(places_with("providerMetadata")), drop_value("providerMetadata")
-)
-OPERATORS.add("T3-call-renamed", "A call is complete under another name than it began with.")(
-    places_of("tool-input-available"), prolong_text("-other", "toolName")
-)
-OPERATORS.add("T6-output-of-nobody", "The output of a call names none that was announced.")(
-    places_of("tool-output-available"), prolong_text("-other", "toolCallId")
-)
-OPERATORS.add("N11-no-start", "A part has no start.")(
-    places_of("reasoning-start", "text-start", "tool-input-start"), drop_piece
-)
-OPERATORS.add("N11-no-end", "A part has no end.")(
-    places_of("reasoning-end", "text-end", "tool-input-available"), drop_piece
-)
-OPERATORS.add("N11-ended-twice", "A part ends twice.")(
-    places_of("reasoning-end", "text-end"), double_piece
-)
-OPERATORS.add("N11-no-id", "A part has no id.", most=4)(
-    places_of("reasoning-start", "reasoning-delta", "text-start", "text-delta"), drop_value("id")
-)
-OPERATORS.add("N11-step-twice", "A step is finished twice.")(places_of("finish-step"), double_piece)
 OPERATORS.add("N11-step-late", "A step starts behind the start of its first thought.")(
     right_after(places_of("reasoning-start"), places_of("start-step")),
     lambda stream, site: stream.move(site, site - 1),
 )
-OPERATORS.add("N11-step-lost", "A step is never finished.")(places_of("finish-step"), drop_piece)
-OPERATORS.add("U4-no-finish-part", "The message has no finish.")(places_of("finish"), drop_piece)
-OPERATORS.add("U10-unknown-finish-reason", "The finish reason is no known one.")(
-    places_with("finishReason"), set_value("end_turn", "finishReason")
-)
-OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of reasoning.")(
-    places_of("text-delta"), set_value("reasoning-delta", "type")
-)
 
-MUTATION: Final = Mutation(_LAYOUT, tuple(OPERATORS))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))

@@ -54,7 +54,6 @@ class UiParts(OpenParts):
         self._in_step = False
 
     def start_text(self, kind: PartKind, part: dict[str, Any]) -> None:
-        """A part is announced."""
         self._say_opaque(self._start_part(kind, string(part.get("id"))), part)
 
     def add_text(self, kind: PartKind, part: dict[str, Any]) -> None:
@@ -63,7 +62,6 @@ class UiParts(OpenParts):
         self._say_opaque(block, part)
 
     def end_text(self, kind: PartKind, part: dict[str, Any]) -> None:
-        """The end of a part."""
         block = self._take_part(kind, string(part.get("id")))
         self._say_opaque(block, part)
         self._blocks.close(block, explicit=True)

@@ -24,9 +24,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Event, Frame, Request, Vocabulary
+from conformance.core.events import Event, Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
+from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, objects, string
 from conformance.dialects.open_parts import MOST_OPEN, PartKind
 from conformance.dialects.typed import TypedReader
@@ -51,7 +52,6 @@ class KnownCalls:
         self.has_shown = False
 
     def read_request(self, request: Request) -> None:
-        """Takes the calls of the messages that a request brings."""
         messages = mapping(request.json).get("messages")
         if isinstance(messages, list):
             self._is_asked = True
@@ -85,36 +85,20 @@ _OF_TOOLS: Final = frozenset(kind for kind in _PARTS if kind.startswith("tool-")
 _OF_TEXTS: Final = frozenset(
     kind for kind in _PARTS if kind.startswith(("reasoning-", "text-"))
 ) - {"reasoning-file"}
-VOCABULARY: Final = Vocabulary(
-    NAME,
-    frozenset(
-        {
-            *_PARTS,
-            "error",
-            "data",
-            "part.unknown",
-            "request",
-            "request.item",
-            "[DONE]",
-            OVERFLOW,
-        }
-    ),
-)
+VOCABULARY: Final = vocabulary(NAME, *_PARTS, "error", "data", "part.unknown", OVERFLOW)
 _REASONS: Final = {"tool-calls": "tool_calls", "content-filter": "content_filter"}
 
 
 class UiMessageReader(TypedReader[UiParts]):
     """Reader of one exchange."""
 
+    content_type = UiParts
     unknown = "part.unknown"
     history = "messages"
 
     def __init__(self, reading: Reading) -> None:
         self._known = KnownCalls()
         super().__init__(reading)
-
-    def _new_content(self) -> UiParts:
-        return UiParts(self._sink)
 
     def _renew(self) -> None:
         super()._renew()

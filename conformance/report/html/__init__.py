@@ -9,8 +9,6 @@ Rule 3: the page is bounded for streams of any length (`PageBudget`, and a const
 and states what was left out.
 """
 
-from __future__ import annotations
-
 from conformance.report.html.page import pieces, render
 
 __all__ = ["pieces", "render"]

@@ -3,8 +3,6 @@
 `run_client` is the whole run; `Adapter` speaks the harness protocol with one process.
 """
 
-from __future__ import annotations
-
 from conformance.judging.harness import RULES
 from conformance.targets.client.adapter import Adapter, AdapterAnswer
 from conformance.targets.client.client_session import ClientOptions, ClientOutcome, run_client

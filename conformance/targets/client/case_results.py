@@ -39,7 +39,6 @@ class CaseTally(Struct):
     def count_case(
         self, op: str, dialect: str, answered: AdapterAnswer, *, is_optional: bool = False
     ) -> None:
-        """Notes the answer to one case."""
         if answered.how == "skipped":
             self.skipped.setdefault((op, dialect), []).append(answered.why)
             self.optional[op, dialect] += is_optional
@@ -86,7 +85,6 @@ class CaseSeries(Struct):
         return self.judging.dialect.name
 
     def count_case(self, op: str, answered: AdapterAnswer, *, is_optional: bool = False) -> None:
-        """Notes the answer to one case."""
         self.tally.count_case(op, self.dialect, answered, is_optional=is_optional)
 
     def result(self, place: Exchange, answered: AdapterAnswer, made: ClientLedger) -> StreamResult:

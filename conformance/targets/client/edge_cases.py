@@ -44,7 +44,6 @@ class EdgeCase(Struct, frozen=True):
 
 
 def edge_cases(stream: Stream) -> Iterator[EdgeCase]:
-    """Every edge that this stream can be brought to."""
     places = [place for place, piece in enumerate(stream.pieces) if piece.kind == "event"]
     if stream.is_body or not places:
         return

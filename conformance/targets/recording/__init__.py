@@ -4,8 +4,6 @@
 as it comes, cut as it came: a `RecordingFolder` at once, a `RecordingQueue` in another process.
 """
 
-from __future__ import annotations
-
 from conformance.targets.recording.cassette_file import RecordingOptions
 from conformance.targets.recording.direct import (
     DirectRequest,

@@ -4,8 +4,6 @@
 is what the client did.
 """
 
-from __future__ import annotations
-
 from conformance.targets.replay.options import (
     BodySpot,
     Chunking,

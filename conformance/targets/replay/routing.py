@@ -48,7 +48,6 @@ class MountTable(dict[str, MountedRecordings]):
     """Recordings by the name they are served under; the empty name is everything."""
 
     def route_request(self, target: str) -> RoutedRequest | ReplayMiss:
-        """Where the request target leads."""
         path = target if target.startswith("/") else _path_of(target)
         if not path.startswith(MARK):
             return self._session_route("", "", path)

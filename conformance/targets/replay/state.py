@@ -124,7 +124,6 @@ class AnsweredRequest(Struct):
 
 
 def rejected_request(reason: RequestRejected) -> AnsweredRequest:
-    """What stands for bytes that are no request."""
     nothing = HttpRequest("", "", (), b"")
     return AnsweredRequest(nothing, "", "", "", ReplayMiss(reason.why), reason.status, 0.0)
 

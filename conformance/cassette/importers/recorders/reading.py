@@ -37,7 +37,6 @@ _TRUST: Final[tuple[Fidelity, ...]] = ("events", "text", "bytes")
 
 
 def importer_of(row: Recorder) -> Importer:
-    """The importer that reads by a row."""
     return Importer(
         row.name,
         row.suffixes,

@@ -88,7 +88,7 @@ ROWS: Final = (
     ),
     Recorder(
         name="vcr",
-        says="a cassette of vcrpy and its kin, of aiohttp and of go-vcr, too",
+        says="a cassette of vcrpy and tools like it, also of aiohttp and go-vcr",
         suffixes=_YAML_OR_JSON,
         marks=(r'(?m)^interactions:|"interactions"\s*:\s*\[',),
         expects="a VCR cassette with `interactions`",
