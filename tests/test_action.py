@@ -50,9 +50,7 @@ def judged(folder: Path, *, path: str = "", fine: bool = True, **inputs: str) ->
 
 
 @pytest.mark.parametrize(("file", "code"), [(GOOD, 0), (BROKEN, 1)], ids=["good", "broken"])
-def test_the_action_writes_all_reports_whatever_the_verdict(
-    file: Path, code: int, tmp_path: Path
-) -> None:
+def test_action_writes_all_reports_whatever_verdict(file: Path, code: int, tmp_path: Path) -> None:
     out, told = judged(tmp_path, paths=f"{file}\n\n")
     assert told == f"exit-code={code}\n"
     assert ("::error " in out) is bool(code)
@@ -71,7 +69,7 @@ def test_arguments_are_taken_line_by_line_and_never_expanded(tmp_path: Path) -> 
     assert not (tmp_path / "pwned").exists()
 
 
-def test_a_wrong_call_is_told_and_not_lost(tmp_path: Path) -> None:
+def test_a_wrong_call_is_reported_and_not_lost(tmp_path: Path) -> None:
     out, told = judged(tmp_path, paths="none.sse")
     assert "error: none.sse: no such file or folder" in out
     assert "\n::error title=conformance::none.sse: no such file or folder" in f"\n{out}"

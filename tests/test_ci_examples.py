@@ -75,9 +75,7 @@ def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:
         ("conformance-secrets", "", 0),
     ],
 )
-def test_a_hook_refuses_what_it_is_there_for(
-    hook: str, text: str, code: int, tmp_path: Path
-) -> None:
+def test_hook_refuses_what_it_is_there_for(hook: str, text: str, code: int, tmp_path: Path) -> None:
     name = "a.sse" if text.startswith("data:") else "a.cassette.jsonl"
     assert re.search(HOOKS[hook]["files"], name)
     if text:

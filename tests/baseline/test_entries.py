@@ -66,7 +66,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "place", "said"), WRONG)
-def test_a_mistake_is_told_with_its_place(text: str, place: str, said: str, tmp_path: Path) -> None:
+def test_a_mistake_is_reported_with_its_place(
+    text: str, place: str, said: str, tmp_path: Path
+) -> None:
     with pytest.raises(SpecError) as caught:
         load_baseline(write(tmp_path, text))
     assert f"known.yaml:{place}: " in str(caught.value)

@@ -61,7 +61,7 @@ def written(folder: Path, name: str, data: bytes | str) -> Path:
         ("a.sse.gz", "sse", None),
     ],
 )
-def test_raw_bodies_are_kept_to_the_byte(
+def test_raw_bodies_are_kept(
     tmp_path: Path, name: str, kind: str, content_type: str | None
 ) -> None:
     body = b'{"a":\r\n 1}\n\n'

@@ -103,9 +103,7 @@ def test_a_whole_answer_is_a_body(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["ollama._types.ChatResponse", "ollama._types.GenerateResponse"])
 @pytest.mark.parametrize("is_streaming", [True, False])
-def test_nulls_of_ollamas_sdk_were_never_sent(
-    tmp_path: Path, kind: str, *, is_streaming: bool
-) -> None:
+def test_nulls_of_ollama_sdk_are_no_keys(tmp_path: Path, kind: str, *, is_streaming: bool) -> None:
     answer = {"model": "m", "done": True, "message": {"content": "4", "thinking": None}, "x": None}
     one = typed(answer, kind)
     request = {"endpoint": "/api/chat"}
@@ -174,9 +172,7 @@ OTHERS = ["/v1/embeddings", "/v1/models", "/v1/completions", "", None, 5]
 
 
 @pytest.mark.parametrize("endpoint", OTHERS)
-def test_other_apis_are_refused_alone_and_passed_over_in_folders(
-    tmp_path: Path, endpoint: Any
-) -> None:
+def test_other_apis_are_refused_and_skipped_in_folders(tmp_path: Path, endpoint: Any) -> None:
     request = {"endpoint": endpoint, "url": endpoint or "http://[h/v1/responses"}
     path = kept(tmp_path, [], request=request, response={"is_streaming": False})
     with pytest.raises(CassetteError, match="which no dialect describes"):

@@ -80,7 +80,7 @@ def test_check_judges_what_the_file_names(capsys: pytest.CaptureFixture[str]) ->
     assert "Missing argument" in capsys.readouterr().err
 
 
-def test_rules_of_ones_own_are_judged_next_to_those_that_ship(
+def test_own_rules_are_judged_with_shipped_rules(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configured("recordings: taken\nsuites: [shipped, rules]\nstrict: true\n")
@@ -125,7 +125,7 @@ def test_a_profile_of_the_file_excuses_nothing_unseen(capsys: pytest.CaptureFixt
     assert main([*call, "--no-config"]) == 1
 
 
-def test_only_own_rules_are_named_as_what_changes_verdicts(
+def test_only_own_rules_are_named_as_a_change(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configured("suites: [rules]\n")

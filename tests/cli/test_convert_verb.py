@@ -38,9 +38,7 @@ def test_an_sse_file_becomes_a_cassette_and_comes_back(
     assert again.read_bytes() == SSE
 
 
-def test_an_existing_file_is_replaced_only_by_force(
-    sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_force_replaces_file(sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "a.cassette.jsonl"
     target.write_text("mine")
     assert main(["convert", str(sse), str(target)]) == 2

@@ -45,9 +45,7 @@ def test_text_is_compared_on_request(capsys: pytest.CaptureFixture[str]) -> None
     assert "~ text     text, character 0: 'They are" in capsys.readouterr().out
 
 
-def test_json_fits_its_schema_and_files_are_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_fits_its_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "diff.md"
     assert main(["diff", GOOD, BROKEN, "--format", "json", "-o", f"markdown={page}"]) == 1
     found = json.loads(capsys.readouterr().out)

@@ -35,9 +35,7 @@ async def command(*arguments: str, env: dict[str, str] | None = None) -> tuple[i
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)], ids=str)
-def test_the_proxy_reports_where_it_listens_and_what_it_recorded(
-    stop: signal.Signals, code: int, tmp_path: Path
-) -> None:
+def test_proxy_reports_what_it_recorded(stop: signal.Signals, code: int, tmp_path: Path) -> None:
     folder, port_file = tmp_path / "taken", tmp_path / "port"
 
     async def run() -> tuple[int, str, str]:
@@ -96,17 +94,13 @@ def test_a_server_is_called_with_a_key_from_the_environment(tmp_path: Path) -> N
         ("sglang", "/generate", {"inputs": "Hi", "stream": True}),
     ],
 )
-def test_of_apis_at_one_path_the_named_one_is_asked(
-    api: str, path: str, body: dict[str, Any]
-) -> None:
+def test_of_apis_at_one_path_named_one_is_asked(api: str, path: str, body: dict[str, Any]) -> None:
     asked = DirectRequest("/generate", {"inputs": "Hi", "stream": True})
     sent = _addressed_request(asked, RecordArguments(output=Path("x"), api=api))
     assert (sent.path, sent.body) == (path, body)
 
 
-def test_a_server_that_is_not_there_exits_3(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_server_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = tmp_path / "r.json"
     request.write_text("{}")
     url = "http://127.0.0.1:1/v1/responses"
@@ -195,9 +189,7 @@ def test_wrong_calls_are_reported_in_one_line(
     assert message in capsys.readouterr().err
 
 
-def test_a_cassette_is_replaced_only_by_force(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_force_replaces_a_cassette(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "a.cassette.jsonl"
     target.write_text("mine")
     (tmp_path / "r.json").write_text("{}")
@@ -269,7 +261,7 @@ def test_a_scan_knows_the_keys_that_are_named(
     assert main(["redact", "--scan", str(path), "--api-key-env", "NO_SUCH_KEY"]) == 2
 
 
-def test_redacting_leaves_nothing_to_find(
+def test_redaction_is_clean(
     leaky: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "clean.cassette.jsonl"

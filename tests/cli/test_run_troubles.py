@@ -119,7 +119,7 @@ def test_what_is_no_api_is_reported_as_what_it_is(
     assert "key=k" not in told
 
 
-def test_a_whole_endpoint_is_taken_for_its_api_at_its_base(
+def test_whole_endpoint_is_its_api_at_its_base(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with answering(404, JSON, b"{}") as address:
@@ -132,7 +132,7 @@ def test_a_whole_endpoint_is_taken_for_its_api_at_its_base(
     assert "--url names the endpoint of chat (--api chat, or none)" in capsys.readouterr().err
 
 
-def test_an_endpoint_of_two_apis_is_reported_by_its_base(
+def test_endpoint_of_two_apis_is_reported_by_its_base(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["run", "--url", "http://h.invalid/api/chat", "--model", "m", "--plan"]) == 0

@@ -80,9 +80,7 @@ def test_a_scripted_server_stands_until_it_is_ended() -> None:
 
 
 @pytest.mark.parametrize("given", [["--scripted", "x.sse"], []])
-def test_a_server_plays_recordings_or_a_script(
-    given: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_server_plays_files_or_script(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", *given]) == 2
     assert "--scripted" in capsys.readouterr().err
 

@@ -71,7 +71,7 @@ def test_no_more_comes_out_than_the_limit(encoding: str, size: int, most: int) -
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "gzip, br", "x" * 9999])
-def test_what_cannot_be_unpacked_is_told(encoding: str) -> None:
+def test_what_cannot_be_unpacked_is_reported(encoding: str) -> None:
     with pytest.raises(UndecodableError):
         ContentDecoder(encoding, 100).feed(b"data: plain\n\n")
 
@@ -85,7 +85,7 @@ def test_members_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("encoding", sorted({"br", "zstd"} - readable_codings()))
-def test_who_lacks_a_library_is_told_which(encoding: str) -> None:
+def test_who_lacks_a_library_is_reported_which(encoding: str) -> None:
     with pytest.raises(UndecodableError, match=install_hint(encoding)):
         ContentDecoder(encoding, 100).feed(b"x")
 

@@ -63,12 +63,12 @@ def test_elements(wire: bytes, frames: list[tuple[str, int]]) -> None:
         (b"[{}]{}\n", "after-end", ""),
     ],
 )
-def test_what_no_client_can_use_is_told(wire: bytes, reason: str, data: str) -> None:
+def test_what_no_client_can_use_is_reported(wire: bytes, reason: str, data: str) -> None:
     *_, last = told(wire)
     assert last[:3] == ("ignored-element", reason, data)
 
 
-def test_broken_utf8_is_told_before_its_element() -> None:
+def test_broken_utf8_is_reported_before_its_element() -> None:
     assert [each[:2] for each in told(b'[{"a":"\xff"}]')] == [
         ("ignored-element", "bad-utf8"),
         ("element", "message"),
@@ -101,7 +101,7 @@ def test_elements_are_those_that_json_has(values: list[Any], space: str, ascii_o
 
 
 @given(HOSTILE, st.data())
-def test_frames_are_the_same_however_they_are_cut(wire: bytes, data: st.DataObject) -> None:
+def test_frames_under_any_cutting(wire: bytes, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(wire))).map(sorted))
     pieces = [wire[a:b] for a, b in pairwise([0, *cuts, len(wire)])]
     assert told(*pieces) == told(wire)

@@ -56,9 +56,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(
 
 
 @pytest.mark.parametrize("writes", WRITERS)
-def test_a_folder_that_is_shared_says_who_may_read(
-    writes: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_shared_folder_keeps_its_readers(writes: Callable[[Path], None], tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o2775)

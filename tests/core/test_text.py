@@ -87,7 +87,7 @@ def test_frames_hold_all_of_the_text_where_it_stood(wire: bytes) -> None:
         (b'{"choices": []}', "", "text", "body"),
     ]
 )
-def test_a_marker_or_what_is_expected_decides(
+def test_marker_or_expectation_decides(
     case: tuple[bytes, str, Framing | None, Framing],
 ) -> None:
     wire, kind, expected, framing = case

@@ -109,9 +109,7 @@ def test_long_rows_are_looked_through_one_by_one(tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-def test_an_unknown_column_to_group_by_names_those_there(
-    source: Path, checked: Path, tmp_path: Path
-) -> None:
+def test_unknown_column_shows_the_known(source: Path, checked: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no column 'colour' to group by; .*week.*labels\.team"):
         corpus_report(checked, by=("colour",))
     check(source / "b.jsonl", tmp_path / "out")

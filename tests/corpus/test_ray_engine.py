@@ -14,7 +14,7 @@ from conformance.corpus.judge import JudgeChoices
 from tests.corpus import made
 from tests.corpus.checked import check, output_bytes, rows
 from tests.corpus.networks import in_own_network, in_own_processes
-from tests.corpus.test_deadly_rows import CRASHING
+from tests.corpus.test_fragment_work import CRASHING
 
 pytest.importorskip("ray", reason="the engine ray needs the package ray")
 

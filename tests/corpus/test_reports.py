@@ -75,9 +75,7 @@ def test_the_exemplar_opens_in_the_timeline(folders: tuple[Path, Path]) -> None:
         assert group.exemplar.id in page
 
 
-def test_a_source_that_is_gone_is_stated_on_the_page(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_source_that_is_gone_is_stated_on_page(folders: tuple[Path, Path], tmp_path: Path) -> None:
     page = render_html(corpus_report(folders[1]), str(tmp_path / "nowhere"))
     assert "no such file or folder" in page
     assert '<details class="stream"' not in page
@@ -89,9 +87,7 @@ def test_ids_of_several_rows_are_reported(tmp_path: Path) -> None:
     assert corpus_report(tmp_path / "out").repeated_ids == ((made.stream_id(1), 2),)
 
 
-def test_two_ids_alike_are_reported_and_exit_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_equal_ids_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made.write_json_lines(tmp_path / "in.jsonl", [1, 2, 1])
     out = str(tmp_path / "out")
     assert main(["corpus", "check", str(tmp_path / "in.jsonl"), "--out", out, "-j", "1"]) == 2
@@ -123,9 +119,7 @@ def test_a_field_that_vanishes_is_a_wire_change(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_sample_shows_every_finding_and_exercises_every_rule(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_sample_shows_every_finding_and_rule(folders: tuple[Path, Path], tmp_path: Path) -> None:
     sample = sample_corpus(folders[1], tmp_path / "sample")
     assert sample.left_out == ()
     passed: set[str] = set()
@@ -157,9 +151,7 @@ def test_recordings_of_a_folder_are_found_again(tmp_path: Path) -> None:
     assert sample.left_out == ()
 
 
-def test_the_verbs_from_a_folder_to_the_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verbs_from_folder_to_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made.write_parquet(tmp_path / "in.parquet", range(45, 55))
     source, out = str(tmp_path / "in.parquet"), str(tmp_path / "out")
     assert main(["corpus", "inspect", source]) == 0

@@ -88,7 +88,7 @@ def test_news_of_a_session_that_was_left_is_elsewhere(message: Any, *, is_elsewh
     assert talk.is_elsewhere(message) is is_elsewhere
 
 
-def test_a_process_that_was_started_anew_opens_a_session_of_its_own() -> None:
+def test_a_process_that_was_started_again_opens_a_session_of_its_own() -> None:
     talk = conversation("acp")
     (greeting,) = talk.ask({"prompt": [], "sessionId": "of the process before"})
     (opening,) = talk.take({"id": greeting["id"], "result": {}})

@@ -23,9 +23,7 @@ PLAIN = Endpoint("plain", "/chat")
         ("/models/think-1:countTokens", {}),
     ],
 )
-def test_a_path_says_which_model_and_whether_a_stream_is_asked_for(
-    path: str, said: dict[str, object]
-) -> None:
+def test_path_shows_the_model_and_a_stream(path: str, said: dict[str, object]) -> None:
     assert NAMED.stated(path) == said
     assert NAMED.serves(path) is bool(said)
 

@@ -193,9 +193,7 @@ def test_a_history_of_any_shape_is_read(dialect: str, entries: Any) -> None:
         ("openai.chat", [], [None, None]),
     ],
 )
-def test_calls_without_any_result_are_left_open_where_the_api_takes_that(
-    dialect: str, parts: Any, expected: list[bool | None]
-) -> None:
+def test_open_calls_may_stay_open(dialect: str, parts: Any, expected: list[bool | None]) -> None:
     entries = [
         {**called("a", "b"), "role": "model", "parts": [GEMINI_CALL, GEMINI_CALL]},
         {"role": "user", "parts": parts},
@@ -243,9 +241,7 @@ def gemini_parts(role: str, key: str, ids: str) -> dict[str, Any]:
         ("", "x", []),
     ],
 )
-def test_results_of_gemini_have_the_ids_of_its_calls(
-    called_as: str, answered_as: str, misnamed: list[str]
-) -> None:
+def test_gemini_results_have_ids(called_as: str, answered_as: str, misnamed: list[str]) -> None:
     contents = [
         gemini_parts("model", "functionCall", called_as),
         gemini_parts("user", "functionResponse", answered_as),

@@ -141,7 +141,7 @@ FRAMES = st.one_of(
     end=st.sampled_from(["eof", "reset", "open"]),
     marked=st.booleans(),
 )
-def test_no_payload_makes_a_reader_raise(
+def test_no_reader_fails(
     frames: list[Any], end: str, marked: bool, read_stream: ReadStream
 ) -> None:
     """To make payloads up takes longer than to read them: every dialect reads the same ones."""
@@ -221,9 +221,7 @@ REASONING = {"type": "response.output_item.added", "output_index": 0, "item": {"
         ),
     ],
 )
-def test_beyond_the_cap_semantics_stop_with_one_overflow(
-    dialect: str, frames: list[Any], read_stream: ReadStream
-) -> None:
+def test_cap_ends_in_one_overflow(dialect: str, frames: list[Any], read_stream: ReadStream) -> None:
     events = read_stream(dialect, [*frames, "[DONE]"])
 
     overflows = [event for event in events if event.type == f"{dialect}.overflow"]
@@ -249,7 +247,7 @@ def _many_items(size: int) -> list[Any]:
         ("openai.responses", _many_items, {"type": "response.completed", "response": {}}),
     ],
 )
-def test_many_ends_after_many_starts_take_linear_time(
+def test_many_ends_take_linear_time(
     dialect: str, opening: Callable[[int], list[Any]], repeated: Any, read_stream: ReadStream
 ) -> None:
     def read(size: int) -> None:

@@ -33,9 +33,7 @@ def test_stream_gives_these_events(vector: dict[str, Any], read_stream: ReadStre
 
 
 @each_vector
-def test_events_of_a_frame_of_one_block_keep_the_semantic_order(
-    vector: dict[str, Any], read_stream: ReadStream
-) -> None:
+def test_events_of_one_block_keep_order(vector: dict[str, Any], read_stream: ReadStream) -> None:
     events = read_stream(NAME, vector["frames"], end=vector.get("end", "eof"))
 
     ends = {"thinking.end", "text.end", "tool.end"}  # what was open before ends first

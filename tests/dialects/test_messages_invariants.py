@@ -82,9 +82,7 @@ def test_texts_come_back_whole_once_and_blocks_balance(
 
 
 @given(blocks=st.lists(st.tuples(st.sampled_from(["thinking", "text"]), TEXT), max_size=5))
-def test_a_body_says_what_its_stream_says(
-    blocks: list[tuple[str, str]], read_stream: ReadStream
-) -> None:
+def test_body_equals_its_stream(blocks: list[tuple[str, str]], read_stream: ReadStream) -> None:
     content = [{"type": kind, kind: text} for kind, text in blocks]
     frames: list[Any] = [{"type": "message_start", "message": {"content": []}}]
     for index, (kind, text) in enumerate(blocks):
@@ -152,9 +150,7 @@ FRAMES = st.one_of(
 
 
 @given(frames=st.lists(FRAMES, max_size=10), end=st.sampled_from(["eof", "reset", "open"]))
-def test_no_payload_makes_the_reader_raise(
-    frames: list[Any], end: str, read_stream: ReadStream
-) -> None:
+def test_no_payload_fails_the_reader(frames: list[Any], end: str, read_stream: ReadStream) -> None:
     events = read_stream(NAME, frames, None, end)
 
     for event in events:
@@ -176,9 +172,7 @@ def says_something(event: Event) -> bool:
         pytest.param([said(n, "thinking", "a") for n in range(10_000)], id="deltas"),
     ],
 )
-def test_beyond_the_cap_semantics_stop_with_one_overflow(
-    frames: list[Any], read_stream: ReadStream
-) -> None:
+def test_cap_ends_in_one_overflow(frames: list[Any], read_stream: ReadStream) -> None:
     events = read_stream(NAME, [*frames, {"type": "message_stop"}])
 
     overflows = [event for event in events if event.type == f"{NAME}.overflow"]
@@ -190,9 +184,7 @@ def test_beyond_the_cap_semantics_stop_with_one_overflow(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repeated", ["message_stop", "message_start", "content_block_stop"])
-def test_many_ends_after_many_starts_take_linear_time(
-    repeated: str, read_stream: ReadStream
-) -> None:
+def test_many_ends_take_linear_time(repeated: str, read_stream: ReadStream) -> None:
     def read(size: int) -> None:
         opening = [started(n, BLOCKS["thinking"]) for n in range(size // 3)]
         read_stream(NAME, [*opening, *[{"type": repeated, "index": 0}] * size])

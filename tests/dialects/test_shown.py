@@ -57,7 +57,7 @@ def test_what_is_shown_is_an_answer(tmp_path: Path, body: Any, expected: str) ->
     assert said(path).name == expected
 
 
-def test_an_image_beside_an_empty_text_is_shown(tmp_path: Path) -> None:
+def test_an_image_next_to_an_empty_text_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "a.sse"
     deltas = [{"role": "assistant", "content": ""}, {"content": "", "images": [IMAGE]}, {}]
     path.write_text("".join(map(as_event, (chunk(each) for each in deltas))) + as_event("[DONE]"))

@@ -33,13 +33,13 @@ LOOP: Final = cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
 AGUI: Final = cassettes() / "agui/agent/hops-signed.cassette.jsonl"
 
 
-def test_an_application_stands_against_all_calls_behind_it() -> None:
+def test_an_application_stands_against_all_calls_after_it() -> None:
     recording = open_recording(LOOP)
     shown = recording.exchanges[0]
     assert [each.number for each in provider_answers(recording, shown)] == [2, 3]
 
 
-def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
+def test_of_several_turns_each_has_what_stands_after_it_or_its_role() -> None:
     recording = open_recording(LOOP)
     shown, one, two = recording.exchanges
     turns = (one, shown, two, replace(shown, number=4), replace(two, number=5))
@@ -63,9 +63,7 @@ def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
         ({"prompt": {"id": "pmpt_1"}}, True),
     ],
 )
-def test_what_the_provider_keeps_need_not_be_sent_back(
-    names: dict[str, object], *, is_lost: bool
-) -> None:
+def test_provider_state_need_not_be_sent_back(names: dict[str, object], *, is_lost: bool) -> None:
     recording = open_recording(LOOP)
     shown, one, two = recording.exchanges
     result = {"type": "function_call_output", "call_id": "call_1", "output": "5"}
@@ -89,9 +87,7 @@ def test_what_the_provider_keeps_need_not_be_sent_back(
     ],
 )
 @pytest.mark.parametrize("by", ["the user", "the recording"])
-def test_a_profile_that_the_application_has_not_is_the_providers(
-    named: str | None, profiles: list[str], by: str
-) -> None:
+def test_unknown_profile_is_the_providers(named: str | None, profiles: list[str], by: str) -> None:
     recording = open_recording(LOOP)
     chosen = named if by == "the user" else None
     stated = named if by == "the recording" else None
@@ -217,7 +213,7 @@ def test_an_error_names_the_file_that_has_it(two_files: tuple[Path, Path], tmp_p
         check_paths([shown], upstream=[tmp_path / "empty"])
 
 
-def test_what_an_application_is_said_to_hide_is_found_in_any_field() -> None:
+def test_what_an_application_is_reported_to_hide_is_found_in_any_field() -> None:
     mutant = cassettes() / "mutants/hop/thinking-hidden.cassette.jsonl"
     report = check_paths([mutant])
     assert {finding.rule for finding in report.findings} == {"hop/thinking-hidden"}
@@ -246,9 +242,7 @@ def test_a_reason_may_say_that_the_answer_broke_off(
 @pytest.mark.parametrize(
     ("upstream", "broken"), [("openrouter/overlapping-items", False), ("demo/summary", True)]
 )
-def test_parts_may_overlap_where_the_providers_own_do(
-    tmp_path: Path, upstream: str, broken: bool
-) -> None:
+def test_parts_may_overlap_as_the_providers(tmp_path: Path, upstream: str, broken: bool) -> None:
     parts = [
         {"type": "start"},
         {"type": "start-step"},
@@ -272,9 +266,7 @@ def test_parts_may_overlap_where_the_providers_own_do(
 
 
 @pytest.mark.parametrize(("texts", "found"), [(["It is"], {"hop/answer-whole"}), ([], set())])
-def test_where_the_limit_left_no_answer_an_error_may_say_so(
-    tmp_path: Path, texts: list[str], found: set[str]
-) -> None:
+def test_limit_may_end_in_an_error(tmp_path: Path, texts: list[str], found: set[str]) -> None:
     deltas = [{"reasoning_content": "Two and"}, *({"content": each} for each in texts), {}]
     about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     chunks = [
@@ -297,9 +289,7 @@ def test_where_the_limit_left_no_answer_an_error_may_say_so(
 @pytest.mark.parametrize(
     ("profile", "verdict"), [("strict", Verdict.FAIL), ("before-0.1.11", Verdict.NOT_APPLICABLE)]
 )
-def test_a_release_without_a_place_for_signatures_does_not_lose_them(
-    profile: str, verdict: Verdict
-) -> None:
+def test_old_release_loses_no_signatures(profile: str, verdict: Verdict) -> None:
     recording = open_recording(AGUI)
     shown = recording.exchanges[0]
     chunks = tuple(each for each in shown.chunks if b"ENCRYPTED_VALUE" not in each.data)
@@ -333,9 +323,7 @@ def _without(exchange: Exchange, sealed: str) -> Exchange:
         (("app", "upstream"), True, {"history/responses/sealed-unchanged"}),
     ],
 )
-def test_what_is_lost_on_the_way_is_reported_once(
-    lost_by: Sequence[str], left_out: bool, found: set[str]
-) -> None:
+def test_loss_is_reported_once(lost_by: Sequence[str], left_out: bool, found: set[str]) -> None:
     recording = open_recording(LOOP)
     asked = json.dumps([each.request and each.request.json for each in recording.exchanges])
     sealed = re.search(r'"encrypted_content": "([^"]{20,})"', asked)

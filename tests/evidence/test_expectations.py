@@ -58,7 +58,7 @@ THOUGHT = stream({"role": "assistant", "content": ""}, {"reasoning_content": "2"
 PLAIN = stream({"role": "assistant", "content": ""}, {"content": "4"})
 
 
-def test_how_many_requests_were_beside_is_stated(tmp_path: Path) -> None:
+def test_how_many_requests_were_next_to_is_stated(tmp_path: Path) -> None:
     for jobs, beside, known in ((1, None, 0), (4, None, 3), (1, 1, 1), (4, 1, 4), ("x", 1, None)):
         step: dict[str, Any] = {} if beside is None else {"beside": beside}
         report = judged(tmp_path, {**stated(**step), "jobs": jobs}, ("plain", PLAIN))
@@ -114,9 +114,7 @@ def test_a_limit_that_was_not_used_up_excuses_nothing(tmp_path: Path) -> None:
     ("ends", "level"),
     [(["refused"], Level.SHOULD), (["refused", "failed"], Level.MUST), (["length"], Level.MUST)],
 )
-def test_a_server_may_take_what_others_refuse(
-    ends: list[str], level: Level, tmp_path: Path
-) -> None:
+def test_server_may_take_what_others_refuse(ends: list[str], level: Level, tmp_path: Path) -> None:
     report = judged(tmp_path, stated(ends=ends), ("plain", PLAIN))
     assert report.verdicts[ENDING] is Verdict.FAIL
     assert [each.level for each in report.findings if each.rule == ENDING] == [level]
@@ -159,9 +157,7 @@ def test_a_recording_of_no_run_is_judged_as_ever(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("level", "verdict"), [("MAY", Verdict.FAIL), ("off", None)])
-def test_a_profile_may_lower_what_a_run_states(
-    level: str, verdict: Verdict | None, tmp_path: Path
-) -> None:
+def test_profile_lowers_expectations(level: str, verdict: Verdict | None, tmp_path: Path) -> None:
     lines = [
         "profile: mine",
         "dialect: openai.chat",

@@ -138,7 +138,7 @@ STOPPED: Final = [*_upstream(2, cut=True)[:-1], {"end": "client-closed", "ms": 0
         "nothing known",
     ],
 )
-def test_silence_behind_a_model_that_broke_off_may_be_a_pause(
+def test_silence_after_a_model_that_broke_off_may_be_a_pause(
     silent: float, behind: list[list[dict[str, Any]]], verdict: Verdict, tmp_path: Path
 ) -> None:
     frames = _lines(acp(("message", "The ferry leaves at")), cut=True)

@@ -351,9 +351,7 @@ def test_an_agent_that_ends_by_a_refusal_sells_nothing(reason: str, *, is_sold: 
 @pytest.mark.parametrize(
     ("reason", "is_blamed"), [("length", False), ("content_filter", False), ("stop", True)]
 )
-def test_an_answer_that_was_cut_short_may_be_reported_as_an_error(
-    reason: str, *, is_blamed: bool
-) -> None:
+def test_cut_answer_may_be_an_error(reason: str, *, is_blamed: bool) -> None:
     run = [
         {"type": "RUN_STARTED", **ENDED},
         {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},

@@ -119,7 +119,7 @@ def test_thinking_of_a_try_does_not_stay_either() -> None:
     assert broken_hops(judged_hops(vercel(*one, *text), *behind)) == set()
 
 
-def test_an_agent_without_parts_is_seen_too() -> None:
+def test_an_agent_without_parts_is_noticed_too() -> None:
     behind = [_cut(BEGUN), chat({"content": WHOLE})]
     assert broken_hops(judged_hops(acp(("message", BEGUN), ("message", WHOLE)), *behind)) == {RULE}
     assert broken_hops(judged_hops(acp(("message", WHOLE)), *behind)) == set()

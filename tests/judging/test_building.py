@@ -40,7 +40,7 @@ def specs(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.every_run
-def test_every_value_is_that_of_the_yaml_files_beside_it(specs: Path) -> None:
+def test_every_value_is_that_of_the_yaml_files_next_to_it(specs: Path) -> None:
     values = list(spec_values())
     assert {each.kind for each in values} == {"suite", "profile", "fingerprints", "markers"}
     for each in values:
@@ -97,14 +97,14 @@ def test_a_profile_falls_with_what_it_extends(specs: Path) -> None:
     assert built_value("profile", specs / PROFILE) is None
 
 
-def test_a_mistake_in_a_changed_file_is_told_with_its_place(specs: Path) -> None:
+def test_a_mistake_in_a_changed_file_is_reported_with_its_place(specs: Path) -> None:
     (specs / SUITE).write_text("suite: [\n", encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         suites.shipped_suites.__wrapped__()
     assert str(caught.value.place) == f"{specs / SUITE}:2:1"
 
 
-def test_a_file_that_is_new_is_read_beside_the_others(specs: Path) -> None:
+def test_a_file_that_is_new_is_read_next_to_the_others(specs: Path) -> None:
     file = specs / "wire" / "own.yaml"
     text = (specs / "wire/timing.yaml").read_text(encoding="utf-8")
     file.write_text(text.replace("suite: wire/timing", "suite: wire/own"), encoding="utf-8")

@@ -194,7 +194,7 @@ def own_files(tmp_path: Path) -> tuple[Path, Path]:
     return suite, profile
 
 
-def test_the_users_suites_stand_beside_shipped_ones(own_files: tuple[Path, Path]) -> None:
+def test_the_users_suites_stand_next_to_shipped_ones(own_files: tuple[Path, Path]) -> None:
     suite, _ = own_files
     wanted = ["wire/chat", str(suite)]
     made = Checker(DIALECT, suites=wanted)

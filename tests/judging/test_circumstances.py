@@ -61,7 +61,7 @@ def test_where_alone_a_fault_came(
     assert lone_circumstances(judged) == ((told,) if told else ())
 
 
-def test_what_parts_the_streams_alike_is_told_once() -> None:
+def test_what_parts_the_streams_the_same_is_reported_once() -> None:
     one, other = {"dialect": "a", "profile": "p"}, {"dialect": "b", "profile": "q"}
     judged = [(stream(**kind), kind is one) for kind in (one, other) * 10]
     assert lone_circumstances(judged) == ("only in a (10 of 10, 0 of 10 in b)",)

@@ -71,7 +71,7 @@ def stream(delta: Any, *, odd: bool = False) -> bytes:
 
 @pytest.mark.parametrize("odd", [False, True])
 @pytest.mark.parametrize("delta", [openrouter, summary, litellm, both_names, together])
-def test_runs_of_mirrored_thinking_are_judged_alike(
+def test_runs_of_mirrored_thinking_are_judged_the_same(
     delta: Any, odd: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chunks = [Chunk(stream(delta, odd=odd))]

@@ -129,7 +129,7 @@ def test_what_names_another_answer_in_one_frame_is_one_finding() -> None:
     assert broken(CHAT, [*stream[:at], other, *stream[at + 1 :]]) == {"wire/chat/same-id"}
 
 
-def test_ids_that_are_made_anew_hide_no_second_fault() -> None:
+def test_ids_that_are_made_again_hide_no_second_fault() -> None:
     stream = [said(1, "", role="assistant"), said(2, "High water is at nine."), finished(3)]
     found = broken(CHAT, [*stream, finished(4), b"data: [DONE]\n\n"])
     assert {"wire/chat/same-id", "wire/chat/finish-once"} <= found
@@ -145,7 +145,7 @@ def test_a_fault_of_a_choice_that_another_answer_lacks_is_one_of_its_own() -> No
     assert "wire/chat/role-once" not in found
 
 
-def test_a_marker_beside_another_answer_is_one_of_its_own() -> None:
+def test_a_marker_next_to_another_answer_is_one_of_its_own() -> None:
     stream = frames(CHAT)
     marked = [frame.replace(b'"content":"', b'"content":"</think>', 1) for frame in stream]
     found = broken(CHAT, inserted(marked, with_other_ids(marked)))

@@ -285,9 +285,7 @@ def block_stream(blocks: int, deltas: int) -> bytes:
 
 
 @pytest.mark.parametrize("visits", [95, 105, 115, 600, 1000])
-def test_visits_of_many_slices_meet_their_cap_at_the_same_frame(
-    visits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slice_visits_meet_their_cap(visits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "MOST_VISITS", visits)
     monkeypatch.setattr(judge, "FREE_VISITS", 9)
     rule = {"slice": ["index"], "grammar": "opening d*"}

@@ -59,7 +59,7 @@ def test_no_suite_states_one() -> None:
     assert not stated & ADDED_RULES.keys()
 
 
-def test_all_are_listed_beside_those_of_the_suites() -> None:
+def test_all_are_listed_next_to_those_of_the_suites() -> None:
     listed = json.loads(told("list", "rules", "--format", "json"))["rules"]
     assert ADDED_RULES.keys() <= {each["id"] for each in listed}
     of_suite = json.loads(told("list", "rules", "--suite", "wire/sse", "--format", "json"))
@@ -80,6 +80,6 @@ def test_they_stay_where_only_rules_of_suites_are_chosen(recorded: Path) -> None
     assert "scenario/ending" in check_paths([recorded], rules=["wire/*"]).verdicts
 
 
-def test_a_near_miss_is_told() -> None:
+def test_a_near_miss_is_reported() -> None:
     with pytest.raises(UsageError, match=r"'harness/endin'.*harness/ending"):
         Rulebook.load((), ["harness/endin"])

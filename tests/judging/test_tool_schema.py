@@ -55,7 +55,7 @@ WORDS: dict[str, Any] = {
         (7, LOOP, ""),
     ],
 )
-def test_what_surely_does_not_fit_is_told(value: Any, schema: Any, words: str) -> None:
+def test_what_surely_does_not_fit_is_reported(value: Any, schema: Any, words: str) -> None:
     assert misfit(value, schema) == words
 
 

@@ -57,9 +57,7 @@ def test_items_fail_where_check_exits_1(
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("strict", "exercised"), LEVELS)
-def test_whole_exchanges_fail_where_one_of_their_items_does(
-    reports: list[Report], *, strict: bool, exercised: bool
-) -> None:
+def test_exchange_fails_by_item(reports: list[Report], *, strict: bool, exercised: bool) -> None:
     for report in reports:
         verdicts = FileVerdicts(report, strict=strict, require_exercised=exercised)
         for stream in report.streams:

@@ -72,9 +72,7 @@ FIELDS: tuple[tuple[list[dict[str, Any]], tuple[str, ...]], ...] = (
 
 
 @pytest.mark.parametrize(("deltas", "paths"), FIELDS)
-def test_private_field_carries_text_in_pieces(
-    deltas: list[dict[str, Any]], paths: tuple[str, ...]
-) -> None:
+def test_private_field_has_pieces(deltas: list[dict[str, Any]], paths: tuple[str, ...]) -> None:
     fields = PrivateFields()
     for delta in deltas:
         fields.see(Event("chat.choice", {"delta": delta}, 1, "wire"))
@@ -285,7 +283,7 @@ def test_host_is_right_for_nine_in_ten_and_never_wrong_but_as_a_guess(
 
 
 @pytest.mark.captures
-def test_own_profile_permits_what_was_seen(
+def test_own_profile_permits(
     recorded: list[tuple[dict[str, Any], ExchangeIdentification]],
 ) -> None:
     for row, found in recorded:

@@ -52,9 +52,7 @@ def test_a_repeated_role_is_the_way_of_this_sender(
 
 
 @pytest.mark.parametrize("chunks", OTHERS)
-def test_without_the_sign_a_repeated_role_is_a_fault(
-    chunks: list[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_without_sign_repeated_role_is_fault(chunks: list[dict[str, Any]], tmp_path: Path) -> None:
     (stream,) = check_paths([written(tmp_path / "a.sse", chunks)]).streams
     assert stream.profile == "strict"
     assert ROLE_ONCE in [each.rule for each in stream.findings]

@@ -242,9 +242,7 @@ def test_reports_show_the_file_and_the_evidence(tmp_path: Path) -> None:
     assert [link["file"] for link in links] == [str(tmp_path / "turn-1.cassette.jsonl")]
 
 
-def test_a_conversation_that_is_too_large_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_conversation_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filed(tmp_path, MESSAGES, talk(TALKERS[MESSAGES])[:2])
     monkeypatch.setattr(linked_files, "MOST_BYTES", 100)
     report = check_paths([tmp_path])

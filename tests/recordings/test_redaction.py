@@ -149,7 +149,7 @@ def test_every_answer_of_a_profile_that_ships_is_asked(dialect: str) -> None:
     assert answers({"strict", *variants}) == answers(shipped)
 
 
-def test_of_what_takes_long_under_all_profiles_the_worst_is_assumed(
+def test_slow_recording_is_assumed_to_be_worst(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     evidence = chat("Fine.", "reasoning_content-9Zk3vX7Lr")

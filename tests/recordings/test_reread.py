@@ -47,7 +47,7 @@ def paths() -> Iterator[Path]:
 SHORTCUTS = {"leaves_as_open": 30, "reread": 15}  # and how often each is taken, at least
 
 
-def test_is_what_is_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_what_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = Counter[str]()
     for name in SHORTCUTS:
         monkeypatch.setattr(RecordingSettings, name, counted(name, taken))

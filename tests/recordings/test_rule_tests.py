@@ -150,9 +150,7 @@ def refused(example: Any, folder: Path, **more: Any) -> str:
         ({"frames": [ROLE], "dialect": "openai.chatt"}, "no dialect is called 'openai.chatt'"),
     ],
 )
-def test_a_wrong_example_is_one_line_with_its_place(
-    example: Any, said: str, tmp_path: Path
-) -> None:
+def test_wrong_example_is_one_line_with_its_place(example: Any, said: str, tmp_path: Path) -> None:
     own = tmp_path / "own"
     (own / "folder").mkdir(parents=True)
     (tmp_path / "out.sse").write_text(LINE, encoding="utf-8")

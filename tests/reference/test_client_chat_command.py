@@ -95,9 +95,7 @@ def test_an_answer_that_broke_off_is_not_kept(tmp_path: Path) -> None:
     assert not store.exists()
 
 
-def test_a_store_that_cannot_be_read_is_a_usage_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreadable_store_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert chat(ANSWER, more=("--store", str(tmp_path)))[0] == 2
     assert str(tmp_path) in capsys.readouterr().err
 

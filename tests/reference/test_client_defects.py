@@ -115,7 +115,7 @@ def test_what_is_reported_wrongly_is_found_by_the_rules_listed(defect: Defect) -
 
 
 @pytest.mark.parametrize("defect", REPORT_DEFECTS, ids=lambda defect: str(defect.name))
-def test_a_defect_is_seen_somewhere_and_not_everywhere(defect: Defect) -> None:
+def test_a_defect_is_noticed_somewhere_and_not_everywhere(defect: Defect) -> None:
     changed = [
         seen(one, each.exchange, each.dialect, defect)
         != seen(one, each.exchange, each.dialect, HONEST)

@@ -108,7 +108,7 @@ def test_the_command_line_knows_them(name: str) -> None:
 # -- what it tells --------------------------------------------------------------------------------
 
 
-def test_only_events_of_the_system_are_told_and_the_end_is_known() -> None:
+def test_only_events_of_the_system_are_reported_and_the_end_is_known() -> None:
     *events, last = streamed(OPENHANDS_DOCUMENT)
     assert [line["event"]["type"] for line in events] == ["thinking.delta", "text.delta"]
     assert last["end"] == {"how": "completed"}
@@ -217,7 +217,7 @@ def test_every_likeness_has_a_profile_for_every_api_that_it_speaks() -> None:
 
 
 @each(PROFILES, MODELS)
-def test_likeness_and_profile_tell_models_apart_alike(side: tuple[str, str], model: str) -> None:
+def test_likeness_and_profile_tell_models_apart_the_same(side: tuple[str, str], model: str) -> None:
     name, dialect = side
     like, knobs = LIKENESSES[name], find(name, dialect).knobs
     assert regex(knobs["effort_models"])(model.lower()) == like.takes_effort(model)
@@ -289,7 +289,7 @@ def test_chat_refuses_what_the_system_does_not_offer(
     assert capsys.readouterr().err == f"error: {said}\n"
 
 
-def test_chat_refuses_an_api_that_the_system_does_not_speak(
+def test_chat_refuses_api_that_system_does_not_speak(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     more = ("--like", "openhands-document", "--model", "m", "--api", "messages")

@@ -66,13 +66,13 @@ def test_long_invalid_run_is_given_out_and_no_more_is_held() -> None:
     assert text + decoder.flush() == "\ufffd" * 1000
 
 
-def test_character_behind_a_long_invalid_run_is_whole() -> None:
+def test_character_after_a_long_invalid_run_is_whole() -> None:
     for length in range(24):
         data = b"\xff" * length + "🐱".encode()
         assert "".join(decode(BYTES, byte_ids(data))) == data.decode(errors="replace")
 
 
-def test_space_behind_a_marker_is_kept() -> None:
+def test_space_after_a_marker_is_kept() -> None:
     ids = piece_ids("▁one", "▁two")
     assert decode(PIECES, ids, THINK) == [" one", " two", ""]
 

@@ -83,9 +83,7 @@ def test_seed_repeats_a_choice_and_another_seed_does_not(engine: Engine) -> None
 
 
 @pytest.mark.parametrize(("thinking", "kind"), [(True, ReasoningDelta), (False, TextDelta)])
-def test_prompt_says_where_the_answer_begins(
-    engine: Engine, thinking: bool, kind: type[EngineEvent]
-) -> None:
+def test_prompt_opens_the_answer(engine: Engine, thinking: bool, kind: type[EngineEvent]) -> None:
     prompt = engine.prompt(talk("say <think> and </think>"), thinking=thinking)
     assert prompt.opens_thinking is thinking
     first = run(lambda: read(engine, prompt, Limits(max_tokens=30)))[1]
@@ -102,7 +100,7 @@ def test_budget_closes_thinking(engine: Engine, budget: int) -> None:
     assert not any(marker in said(events) for marker in THINK)
 
 
-def test_length_inside_thinking_is_told(engine: Engine) -> None:
+def test_length_inside_thinking_is_reported(engine: Engine) -> None:
     prompt = engine.prompt(talk("hi"))
     events = run(lambda: read(engine, prompt, Limits(max_tokens=9)))
     last = finish(events)
@@ -285,9 +283,7 @@ def test_event_loop_that_closed_leaves_no_work(slow: Engine) -> None:
     assert slow.wait_idle(WAIT_S)
 
 
-def test_prompts_too_long_for_one_prefill_are_admitted_apart(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_prompts_are_admitted_alone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts = [engine.prompt(talk("y" * (1 + 40 * (n % 3)))) for n in range(12)]
     sizes: list[tuple[int, int]] = []
     admit = engine._loop._batch.admit

@@ -236,12 +236,12 @@ def test_torn_character_ends_at_the_marker() -> None:
     assert merged(events) == [("thinking", "\ufffd"), ("text", "\ufffd\ufffda")]
 
 
-def test_tokens_of_a_torn_character_are_told_with_the_rest_of_it() -> None:
+def test_tokens_of_a_torn_character_are_reported_with_the_rest_of_it() -> None:
     events = route([OPEN, *ids("a🐱")])
     assert events[:2] == [ReasoningDelta("a", 1), ReasoningDelta("🐱", 4)]
 
 
-def test_space_behind_the_first_marker_is_kept() -> None:
+def test_space_after_the_first_marker_is_kept() -> None:
     tokenizer = sentence_pieces()
     vocabulary = tokenizer.get_vocab()
     pair = Markers(*THINK, *(vocabulary[token] for token in THINK))

@@ -94,7 +94,7 @@ def streamed(client: Any, **asked: Any) -> tuple[list[dict[str, Any]], dict[str,
         return blocks(stream)
 
 
-def test_thinking_and_text_are_read_alike_from_stream_and_body(client: Any) -> None:
+def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: Any) -> None:
     asked = {"messages": ASK, "additionalModelRequestFields": THINKS}
     content, ended = streamed(client, **asked)
     body = client.converse(modelId=MODEL, **asked)

@@ -76,7 +76,7 @@ def whole(interaction: Any) -> dict[str, Any]:
     }
 
 
-def test_thoughts_and_text_are_read_alike_from_stream_and_body(client: Any) -> None:
+def test_thoughts_and_text_are_read_the_same_from_stream_and_body(client: Any) -> None:
     asked: Any = {"model": MODEL, "input": ASK, "generation_config": SHOWN}
     said = joined(client.create(**asked, stream=True))
     told = whole(client.create(**asked))

@@ -124,7 +124,7 @@ def test_call_is_a_block_of_its_own() -> None:
         (Finish("tool_calls", USAGE), "tool_use", None),
     ],
 )
-def test_stop_reason_is_said(finish: Finish, reason: str, string: str | None) -> None:
+def test_stop_reason_is_reported(finish: Finish, reason: str, string: str | None) -> None:
     *_, delta, _ = (wire.data for wire in wires((*THINK, finish)))
     assert isinstance(delta, dict)
     assert delta["delta"] == {"stop_reason": reason, "stop_sequence": string}

@@ -103,7 +103,7 @@ def test_thinking_and_calls_that_come_back_reach_the_model() -> None:
     assert result["content"] == "4"
 
 
-def test_limit_is_said() -> None:
+def test_limit_is_reported() -> None:
     answer, engine = asked((*THINK, Finish("length", USAGE)), options={"num_predict": 9})
     assert lines(answer)[-1]["done_reason"] == "length"
     assert engine.calls[0].limits.max_tokens == 9

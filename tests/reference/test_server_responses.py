@@ -149,9 +149,7 @@ def test_summary_is_one_more_call_and_its_usage_is_added() -> None:
         ((*THINK[:3], Finish("length", USAGE)), {"summary": "auto"}),  # the thinking was cut
     ],
 )
-def test_no_summary_is_made_where_there_is_none_to_make(
-    script: Script, reasoning: dict[str, Any]
-) -> None:
+def test_no_summary_where_nothing_was_thought(script: Script, reasoning: dict[str, Any]) -> None:
     answer, engine = asked(script, SUMMARY, reasoning=reasoning)
     assert len(engine.calls) == 1
     assert answer.json["usage"]["total_tokens"] == 27

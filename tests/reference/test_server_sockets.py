@@ -126,9 +126,7 @@ def test_a_lane_is_named_in_every_event_of_its_answer() -> None:
         ({**ASK, "previous_response_id": "resp_0"}, "previous_response_not_found"),
     ],
 )
-def test_what_cannot_be_served_is_one_error_and_the_connection_goes_on(
-    message: Sent, code: str
-) -> None:
+def test_failed_request_leaves_the_connection_open(message: Sent, code: str) -> None:
     got = talked(message, ASK)
     error, *others = got.events
     assert (error["type"], error["error"]["code"]) == ("error", code)

@@ -24,7 +24,7 @@ def marked(words: list[Words]) -> str:
         ("four", "fourteen", "[four]", "[fourteen]"),
     ],
 )
-def test_words_of_one_text_alone_are_marked(
+def test_changed_words_are_marked(
     before: str, now: str, marked_before: str, marked_now: str
 ) -> None:
     one, other = changed_words(before, now)

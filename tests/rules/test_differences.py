@@ -53,7 +53,5 @@ DONE: Final = '{"type": "finish", "reason": "stop"}'
         ("so be it", "so is it", ("text (character 3)", "'so be it'", "'so is it'")),
     ],
 )
-def test_the_first_difference_names_what_only_one_side_has(
-    left: Any, right: Any, said: tuple[str, str, str]
-) -> None:
+def test_difference_names_the_side(left: Any, right: Any, said: tuple[str, str, str]) -> None:
     assert first_difference(left, right) == said

@@ -83,7 +83,9 @@ def test_remembered_answers_are_those_that_would_be_given(wanted: list[Any], dat
         assert verdicts[0] == verdicts[1]
 
 
-def test_what_is_unclear_is_told_of_the_slice_that_the_rule_opened_first(run_rules: Any) -> None:
+def test_what_is_unclear_is_reported_of_the_slice_that_the_rule_opened_first(
+    run_rules: Any,
+) -> None:
     """Another rule may have opened the slices in another order."""
     rules = {
         "other": {"slice": ["i"], "grammar": "c*"},

@@ -17,9 +17,7 @@ PAIRS: Final[tuple[tuple[Fault, Fault], ...]] = tuple(combinations(FAULTS, 2))
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_of_two_planted_faults_each_keeps_a_finding_of_its_own(
-    one: Fault, other: Fault, tmp_path: Path
-) -> None:
+def test_two_planted_faults_are_two_findings(one: Fault, other: Fault, tmp_path: Path) -> None:
     found = violated(ran(Application(faults=frozenset({one, other})), tmp_path).report)
     assert found & (FAULTS[one] - FAULTS[other])
     assert found & (FAULTS[other] - FAULTS[one])

@@ -110,9 +110,7 @@ def test_a_link_leads_where_it_leads(tmp_path: Path) -> None:
         read_project(inside)
 
 
-def test_nobody_reads_it_where_the_variable_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variable_turns_the_file_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / CONFIGURATION).write_text("strict: true", encoding="utf-8")
     assert read_project(tmp_path).settings
     monkeypatch.setenv(NO_CONFIG, "1")

@@ -72,9 +72,7 @@ def _context_of(task: Any) -> str:
         (["0.3", "1.0"], ["message/stream"]),
     ],
 )
-def test_an_agent_is_asked_as_it_understands_and_remembers(
-    versions: list[str], methods: list[str], tmp_path: Path
-) -> None:
+def test_agent_gets_its_protocol(versions: list[str], methods: list[str], tmp_path: Path) -> None:
     agent = TalkingAgent(*versions)
     outcome = ran(agent, tmp_path, "google.a2a", scenarios=["app-answer"])
     assert violated(outcome.report) == set()
@@ -84,6 +82,6 @@ def test_an_agent_is_asked_as_it_understands_and_remembers(
     assert len({*spoken}) == len(spoken)
 
 
-def test_an_agent_that_knows_no_version_is_told(tmp_path: Path) -> None:
+def test_an_agent_that_knows_no_version_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RemoteError, match="Method not found"):
         ran(TalkingAgent(), tmp_path, "google.a2a", scenarios=["app-answer"])

@@ -138,7 +138,7 @@ def test_an_agent_without_a_calculator_is_asked_for_what_it_reads(tmp_path: Path
     assert calls == [("read_file", "notes.txt")] * 3
 
 
-def test_the_profile_of_a_provider_may_be_named_behind_an_agent(tmp_path: Path) -> None:
+def test_the_profile_of_a_provider_may_be_named_after_an_agent(tmp_path: Path) -> None:
     outcome = ran(SAMPLE, tmp_path, "app-answer", profile="anthropic")
     profiles = {(each.dialect, each.profile) for each in outcome.report.streams}
     assert profiles == {("acp", "strict"), ("anthropic.messages", "anthropic")}
@@ -247,9 +247,7 @@ HOSTILE: Final = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_what_is_no_agent_is_told_as_what_it_is(
-    kind: str, command: list[str], tmp_path: Path
-) -> None:
+def test_other_service_is_named(kind: str, command: list[str], tmp_path: Path) -> None:
     script = tmp_path / "hostile.py"
     code, message = HOSTILE[kind]
     script.write_text(code, encoding="utf-8")

@@ -195,7 +195,7 @@ def test_what_is_not_kept_has_no_file_and_no_line(tmp_path: Path) -> None:
     assert {(each.file.partition("/")[0], each.line) for each in beside} == {("vercel.ui", None)}
 
 
-def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path) -> None:
+def test_both_hops_are_in_one_recording_and_judged_the_same_offline(tmp_path: Path) -> None:
     outcome = ran(Application(faults=frozenset({"lost-signature"})), tmp_path)
     (path,) = tmp_path.rglob("app-tools.cassette.jsonl")
     hops = [each.hop for each in read(path).exchanges]
@@ -232,7 +232,7 @@ def test_an_application_that_asks_nothing_is_no_target(
         ran(silent, tmp_path)
 
 
-def test_what_an_application_says_of_its_failure_is_told(tmp_path: Path) -> None:
+def test_what_an_application_says_of_its_failure_is_reported(tmp_path: Path) -> None:
     async def broken(_scope: Message, _receive: Receive, send: Send) -> None:
         failure = b'data: {"type": "error", "errorText": "No such model."}\n\n'
         headers = [(b"content-type", b"text/event-stream")]
@@ -300,9 +300,7 @@ def test_paths_that_no_api_has_are_noted_where_the_run_goes_on(tmp_path: Path) -
     assert note.endswith("3 times POST /v1/embeddings (HTTP 404)")
 
 
-def test_the_command_names_an_application_or_its_url(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_command_names_an_application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     monkeypatch.setattr(HOSTED, "upstream", f"http://127.0.0.1:{port}")
@@ -339,7 +337,7 @@ def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> 
     assert message in told.exception.message
 
 
-def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> None:
+def test_an_agent_is_asked_in_its_protocol_and_judged_the_same(tmp_path: Path) -> None:
     agent = AguiApplication()
     outcome = ran(agent, tmp_path, "agui")
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
@@ -355,9 +353,7 @@ def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("protocol", "key"), [("agui", "threadId"), ("vercel.ui", "id")])
-def test_a_conversation_keeps_its_id_over_turns_and_shares_it_with_none(
-    protocol: str, key: str, tmp_path: Path
-) -> None:
+def test_conversation_keeps_an_id_of_its_own(protocol: str, key: str, tmp_path: Path) -> None:
     first, again = (turns_asked(protocol, tmp_path / name) for name in ("first", "again"))
     for (turn, next_turn), others in ((first, again), (again, first)):
         assert turn[key] == next_turn[key]
@@ -406,9 +402,7 @@ class SlowToAsk(AguiApplication):
                 await asyncio.sleep(0.2)
 
 
-def test_an_answer_is_stopped_only_once_its_model_has_begun(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stop_waits_for_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.targets.silence._MOMENT", 0.05)
     outcome = ran(SlowToAsk(), tmp_path, "agui", scenarios=["app-stop"])
     assert violated(outcome.report) == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,10 +10,17 @@ from typing import Any
 import pytest
 
 from conformance.cassette import read
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.shipped import cassettes
+from conformance.dialects import get
+from conformance.dialects.base import Reading
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import read_transcript
 from conformance.runs import RunOutcome, application_run, recorded_scenarios
 from conformance.runs.outcome import _calls_note
+from conformance.runs.recorded import recorded_calls
+from conformance.scenarios import Step, load_scenarios
+from conformance.targets.played_answers import RecordedCalls
 from tests.fakes.chat_application import ChatApplication
 from tests.runs.test_run_application import ran
 
@@ -26,9 +34,7 @@ def findings(outcome: RunOutcome) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("title", ["title", "title-inside"])
-def test_a_title_is_no_part_of_the_turn_whatever_its_request_ends_with(
-    title: str, tmp_path: Path
-) -> None:
+def test_title_request_is_no_part_of_the_turn(title: str, tmp_path: Path) -> None:
     outcome = ran(ChatApplication(asks=(title,)), tmp_path, scenarios=["app-answer"])
     assert findings(outcome) == []
     assert notes_on_calls(outcome) == [
@@ -65,7 +71,7 @@ def test_what_is_made_of_a_routers_answer_is_not_compared_with_it(tmp_path: Path
     assert findings(ran(application, tmp_path, scenarios=["app-answer"])) == []
 
 
-def test_an_application_that_closes_where_its_model_refuses_does_not_end_the_run(
+def test_application_that_closes_where_its_model_refuses_does_not_end_run(
     tmp_path: Path,
 ) -> None:
     chosen = ["app-failures", "app-inline"]
@@ -117,7 +123,7 @@ def test_scenarios_that_a_dead_application_is_not_asked_are_named(tmp_path: Path
     assert why in outcome.report.notes
 
 
-def test_an_application_that_asks_for_whole_bodies_is_given_no_recorded_stream(
+def test_application_that_asks_for_whole_bodies_is_given_no_recorded_stream(
     tmp_path: Path,
 ) -> None:
     chosen = ["app-answer", "app-cut-in-thinking", "app-inline", "app-stop"]
@@ -144,7 +150,7 @@ def test_a_model_of_openai_shows_an_application_no_thinking_in_chat(tmp_path: Pa
     assert {rule for rule, _ in findings(elsewhere)} == {"hop/thinking"}
 
 
-def test_a_recording_stands_behind_the_turn_and_not_behind_a_title(tmp_path: Path) -> None:
+def test_a_recording_stands_after_the_turn_and_not_after_a_title(tmp_path: Path) -> None:
     chosen = [cassettes() / "openai.chat" / "deepseek" / "thinking-then-text.cassette.jsonl"]
     recorded = recorded_scenarios(chosen, Rulebook.load())
     outcome = ran(ChatApplication(asks=("title",)), tmp_path, recorded=recorded)
@@ -154,3 +160,26 @@ def test_a_recording_stands_behind_the_turn_and_not_behind_a_title(tmp_path: Pat
     assert [each.role for each in calls] == ["side-call", "exchange-1"]
     (shipped,) = read(chosen[0]).exchanges
     assert calls[1].body == shipped.body
+
+
+def breaking() -> Iterator[tuple[str, Step]]:
+    for scenario in load_scenarios():
+        for step in scenario.steps:
+            yield from ((dialect, step) for dialect in step.behind if step.breaks)
+
+
+CASES = list(breaking())
+
+
+@pytest.mark.parametrize(("dialect", "step"), CASES, ids=[f"{d}-{s.role}" for d, s in CASES])
+def test_a_played_answer_breaks_inside_its_thinking(dialect: str, step: Step) -> None:
+    source = RecordedCalls(recorded_calls(step.behind), step.breaks)
+    said = source.answer_call(dialect, 0, 1, {"stream": True})
+    assert not said.misfit
+    assert (said.is_cut, said.hangs) == (step.breaks == "cut", step.breaks == "hangs")
+    head = Response(said.status, "1.1", (("content-type", said.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    answer = read_transcript(exchange, get(dialect), Reading())
+    assert "".join(answer.thinking)
+    assert not answer.text
+    assert answer.ending == "cut"

@@ -76,7 +76,7 @@ def test_only_scenarios_for_gateways_are_run(tmp_path: Path) -> None:
     assert {s.scenario.partition("-")[0] for s in report.streams} == {"gateway", "sanity"}
 
 
-def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path) -> None:
+def test_both_hops_are_in_one_recording_and_judged_the_same_offline(tmp_path: Path) -> None:
     outcome = ran(Gateway(trims=True), tmp_path)
     (path,) = tmp_path.rglob("gateway-answer.cassette.jsonl")
     hops = [(each.hop, each.role) for each in read(path).exchanges]
@@ -112,9 +112,7 @@ DEFECTS: list[tuple[Gateway, tuple[str, str]]] = [
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("gateway", "found"), DEFECTS, ids=[e[1][1] + repr(e[0]) for e in DEFECTS])
-def test_what_a_gateway_does_wrong_is_found(
-    gateway: Gateway, found: tuple[str, str], tmp_path: Path
-) -> None:
+def test_gateway_fault_is_found(gateway: Gateway, found: tuple[str, str], tmp_path: Path) -> None:
     assert found in violated(ran(gateway, tmp_path).report)
 
 
@@ -212,9 +210,7 @@ WRONG: list[tuple[Translator, str]] = [
 
 @pytest.mark.one_in(9)
 @pytest.mark.parametrize(("gateway", "rule"), WRONG, ids=[rule for _, rule in WRONG])
-def test_what_a_translation_does_wrong_is_found(
-    gateway: Translator, rule: str, tmp_path: Path
-) -> None:
+def test_translation_fault_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
     report = ran(gateway, tmp_path, dialects=("openai.responses",)).report
     assert rule in {found for found, _ in violated(report)}
 
@@ -229,9 +225,7 @@ CHANGES: Final[dict[str, tuple[Change, str]]] = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("one", "other"), list(combinations(CHANGES, 2)))
-def test_of_two_losses_each_keeps_a_finding_of_its_own(
-    one: str, other: str, tmp_path: Path
-) -> None:
+def test_of_two_losses_each_keeps_finding_of_its_own(one: str, other: str, tmp_path: Path) -> None:
     (first, rule), (second, own) = CHANGES[one], CHANGES[other]
     gateway = Translator("chat", change=lambda events: second(first(events)))
     scenarios = load_scenarios(["gateway-answer", "gateway-tools"])
@@ -239,7 +233,7 @@ def test_of_two_losses_each_keeps_a_finding_of_its_own(
     assert {rule, own} <= found
 
 
-def test_calls_that_are_lost_are_one_finding_though_the_finish_speaks_of_them(
+def test_calls_that_are_lost_are_one_finding_though_finish_speaks_of_them(
     tmp_path: Path,
 ) -> None:
     scenarios = load_scenarios(["gateway-two-calls"])

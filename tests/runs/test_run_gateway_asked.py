@@ -74,9 +74,7 @@ LOSSES: list[tuple[str, Rewrite]] = [
 
 
 @pytest.mark.parametrize(("rule", "rewrite"), LOSSES)
-def test_what_is_lost_is_found_by_its_rule_alone(
-    rule: str, rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_loss_is_found_by_its_rule_alone(rule: str, rewrite: Rewrite, tmp_path: Path) -> None:
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
     found = violated(outcome.report)
     assert {each for each, _ in found} == {f"scenario/asked-{rule}"}
@@ -114,9 +112,7 @@ FORMATS: list[tuple[set[str], Rewrite]] = [
 
 
 @pytest.mark.parametrize(("found", "rewrite"), FORMATS)
-def test_a_form_of_the_answer_goes_upstream(
-    found: set[str], rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_form_of_answer_goes_upstream(found: set[str], rewrite: Rewrite, tmp_path: Path) -> None:
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-format"]))
     assert {rule for rule, _ in violated(outcome.report)} == found
 
@@ -181,9 +177,7 @@ SEALED: list[tuple[set[str], Rewrite]] = [
 
 
 @pytest.mark.parametrize(("found", "rewrite"), SEALED)
-def test_sealed_thinking_is_asked_for_and_goes_back_as_it_was(
-    found: set[str], rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_sealed_thinking_goes_back(found: set[str], rewrite: Rewrite, tmp_path: Path) -> None:
     scenarios = load_scenarios(["gateway-sealed"])
     gateway = Gateway(rewrites=rewrite)
     report = ran(gateway, tmp_path, scenarios, dialects=("openai.responses",)).report
@@ -200,9 +194,7 @@ SETTINGS: list[tuple[str, Rewrite]] = [
 
 
 @pytest.mark.parametrize(("rule", "rewrite"), SETTINGS)
-def test_settings_that_do_not_go_upstream_are_found_by_their_rule_alone(
-    rule: str, rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_lost_setting_fails_its_rule_alone(rule: str, rewrite: Rewrite, tmp_path: Path) -> None:
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-asked"]))
     assert {each for each, _ in violated(outcome.report)} == {f"scenario/asked-{rule}"}
 

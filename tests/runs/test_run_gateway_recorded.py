@@ -121,9 +121,7 @@ class Strict(Gateway):
 
 
 @pytest.mark.parametrize("is_broken", [True, False])
-def test_who_refuses_what_breaks_a_binding_rule_is_right(
-    tmp_path: Path, *, is_broken: bool
-) -> None:
+def test_who_refuses_what_breaks_binding_rule_is_right(tmp_path: Path, *, is_broken: bool) -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
     path = recording(tmp_path / "a.cassette.jsonl", request=Request(json=asked))
     if is_broken:
@@ -164,7 +162,7 @@ def test_the_far_side_of_a_gateway_and_lists_of_models_are_not_served(tmp_path: 
         recorded_scenarios([path], Rulebook.load())
 
 
-def test_recordings_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_recordings_of_one_name_are_distinguished(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         recording(tmp_path / folder / "One Two.cassette.jsonl")

@@ -55,7 +55,7 @@ def test_findings_stand_at_a_line_of_what_was_saved(run: Runner) -> None:
     assert finding.line <= len(lines)
 
 
-def test_nothing_is_saved_unasked_and_no_line_is_told(run: Runner) -> None:
+def test_nothing_is_saved_unasked_and_no_line_is_reported(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), "think", save=None)
     assert {finding.line for finding in outcome.report.findings} == {None}
     assert {stream.file for stream in outcome.report.streams} == {
@@ -138,9 +138,7 @@ def test_history_is_sent_with_and_without_thinking(run: Runner) -> None:
         (frozenset({"max_completion_tokens", "seed"}), {"max_tokens"}),
     ],
 )
-def test_the_target_is_asked_in_the_manner_it_takes(
-    run: Runner, refuses: frozenset[str], kept: set[str]
-) -> None:
+def test_target_gets_its_own_style(run: Runner, refuses: frozenset[str], kept: set[str]) -> None:
     server = Chatty(refuses=refuses)
     assert violated(run(server, "think").report) == set()
     names = {"max_tokens", "max_completion_tokens", "temperature", "seed"}
@@ -173,7 +171,7 @@ def test_a_server_that_never_has_time_is_an_error_of_the_target(run: Runner) -> 
         run(Chatty(busy=99, retry_after="9999"), "think")
 
 
-def test_a_server_that_died_is_told_with_the_step(run: Runner) -> None:
+def test_a_server_that_died_is_reported_with_the_step(run: Runner) -> None:
     outcome = run(Chatty(dies_after=3), "think", "tools")
     (told,) = outcome.unanswered
     assert told.startswith("the server stopped answering at think/body")
@@ -181,7 +179,7 @@ def test_a_server_that_died_is_told_with_the_step(run: Runner) -> None:
     assert noted(outcome, "tools was not run: the server had stopped answering")
 
 
-def test_a_server_that_dies_at_the_end_is_told(run: Runner) -> None:
+def test_a_server_that_dies_at_the_end_is_reported(run: Runner) -> None:
     outcome = run(Chatty(dies_after=4), "think")
     (told,) = outcome.unanswered
     assert "no longer answers after the last scenario" in told
@@ -192,7 +190,7 @@ def test_nobody_there_is_an_error_of_the_target(run: Runner) -> None:
         run(Chatty(dies_after=0))
 
 
-def test_a_wrong_key_is_told_as_such_and_not_shown(run: Runner) -> None:
+def test_a_wrong_key_is_reported_as_such_and_not_shown(run: Runner) -> None:
     bearer = {"authorization": "Bearer wrong-and-secret"}
     with pytest.raises(RemoteError, match="HTTP 401") as caught:
         run(Chatty(key="right"), secrets={"openai.chat": bearer})
@@ -211,7 +209,7 @@ def test_the_key_is_sent_and_never_kept(run: Runner, tmp_path: Path) -> None:
     assert not [text for text in kept if secret in text]
 
 
-def test_an_api_that_is_not_there_is_told(run: Runner) -> None:
+def test_an_api_that_is_not_there_is_reported(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=())
     assert noted(outcome, "the target has no openai.responses, ")
     assert outcome.unanswered == ()
@@ -283,7 +281,7 @@ def test_notes_are_a_line_for_each_reason(run: Runner) -> None:
     assert sum(note.startswith("not exercised") for note in notes) == 1
 
 
-def test_who_never_says_the_word_cannot_be_judged_and_that_is_told(run: Runner) -> None:
+def test_who_never_says_the_word_cannot_be_judged_and_that_is_reported(run: Runner) -> None:
     mute = run(Chatty(random=True, thoughtless=True, mute=True), "history", repeat=2)
     reasons = {s.reasons.get("scenario/cross-talk", "") for s in mute.report.streams}
     assert mute.report.verdicts["scenario/cross-talk"] is Verdict.UNTESTABLE

@@ -222,7 +222,7 @@ WRONG: list[tuple[str, str, str]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "said"), WRONG, ids=[each[1] or each[2] for each in WRONG])
-def test_mistakes_are_told_with_their_place(old: str, new: str, said: str) -> None:
+def test_mistakes_are_reported_with_their_place(old: str, new: str, said: str) -> None:
     assert old in PLAIN
     with pytest.raises(SpecError) as caught:
         read(PLAIN.replace(old, new))

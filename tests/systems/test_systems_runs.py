@@ -69,9 +69,7 @@ def verdicts(requirement: Requirement, rule: str, run: Run) -> set[Verdict | Non
     FOREIGN,
     ids=[f"{preset.name}-by-{profile}" for preset, profile in FOREIGN],
 )
-def test_preset_breaks_another_profile_where_the_systems_contradict(
-    preset: Preset, profile: str, run: Run
-) -> None:
+def test_preset_breaks_a_contradicting_profile(preset: Preset, profile: str, run: Run) -> None:
     assert run(preset, profile).broken == matrix.contradictions().failing(preset.name, profile)
 
 

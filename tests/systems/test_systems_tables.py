@@ -264,9 +264,7 @@ def report(path: Path, verdict: str = "PASS", version: str = "1.0") -> Path:
     return path
 
 
-def test_requirements_are_listed_with_the_verdicts_of_reports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_requirements_show_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "own.yaml"
     table.write_text(RULED + ONE.replace("id: one", "id: two") + "    reason: Unseen.\n", "utf-8")
     first, second = report(tmp_path / "1.json"), report(tmp_path / "2.json", "FAIL")
@@ -337,7 +335,7 @@ def test_wrong_lists_of_a_system_are_2(
         (b'{"report": "\xff", "streams": []}', "no report in JSON"),
     ],
 )
-def test_what_is_no_report_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+def test_no_report_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_bytes(data)
     with pytest.raises(SpecError) as caught:

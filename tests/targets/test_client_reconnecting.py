@@ -75,7 +75,7 @@ def test_one_defect_shows_where_it_stands_and_nowhere_else(defect: str, only: se
     assert {case for case, rules in cases(defect).items() if rules} == only
 
 
-def test_half_an_event_is_not_told_twice() -> None:
+def test_half_an_event_is_not_reported_twice() -> None:
     found = cases("keeps-half-an-event")["id-of-half-an-event"]
     assert found.keys() == {RULE, AGREES}
 

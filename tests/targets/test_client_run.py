@@ -276,7 +276,7 @@ def test_several_adapters_find_what_one_finds() -> None:
     ]
 
 
-def test_what_is_saved_is_judged_alike_without_the_client(tmp_path: Path) -> None:
+def test_what_is_saved_is_judged_the_same_without_the_client(tmp_path: Path) -> None:
     command = (*REFERENCE, "--defect", "thinking-summed")
     outcome = run(SHORT, command=command, save=tmp_path, rules=("thinking/*",))
     saved = kept_path(tmp_path, cassette(SHORT))
@@ -287,7 +287,7 @@ def test_what_is_saved_is_judged_alike_without_the_client(tmp_path: Path) -> Non
     assert json.dumps(seen[0]) == json.dumps(dict(seen[0]))
 
 
-def test_recordings_that_are_called_alike_are_kept_apart(tmp_path: Path) -> None:
+def test_recordings_that_are_called_the_same_are_kept_apart(tmp_path: Path) -> None:
     alike = ("openai.chat/deepseek/tool-round", "openai.responses/openai/tool-round")
     run(*alike, save=tmp_path, rules=("thinking/client/*",))
     saved = sorted(tmp_path.rglob("tool-round.cassette.jsonl"))
@@ -301,7 +301,7 @@ def test_a_run_of_chosen_rules_judges_no_others() -> None:
     assert suites == {"thinking/client/agrees-with-wire"}
 
 
-def test_requests_that_are_saved_are_judged_alike_without_the_client(tmp_path: Path) -> None:
+def test_requests_that_are_saved_are_judged_the_same_without_the_client(tmp_path: Path) -> None:
     command = (*REFERENCE, "--like", "opal")
     chosen = {"profile": "openhands-sdk", "rules": ("effort/chat/*",)}
     outcome = run(SHORT, command=command, save=tmp_path, dialects=("openai.chat",), **chosen)

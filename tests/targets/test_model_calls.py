@@ -108,7 +108,7 @@ def test_a_title_that_leaks_into_the_answer_makes_no_turn_of_its_call() -> None:
     assert (signs.is_of_turn(TITLE), signs.is_of_turn(TURN)) == (False, True)
 
 
-def test_calls_without_tools_are_told_by_what_is_said_beside_the_question() -> None:
+def test_calls_without_tools_are_reported_by_what_is_reported_next_to_the_question() -> None:
     plain = shape({"messages": said(ASKED)})
     signs = learnt_signs(
         [ScenarioCall(TITLE, came_back=False), ScenarioCall(plain, came_back=True)]
@@ -195,13 +195,13 @@ LATER: Final = turn_of(*said("Hello.", REMINDER), ANSWER, *said(ASKED))
     ],
     ids=["at once", "behind a result", "in a later turn"],
 )
-def test_what_follows_the_question_before_any_answer_is_of_the_same_turn(
+def test_text_before_any_answer_is_of_the_same_turn(
     entries: list[dict[str, Any]],
 ) -> None:
     assert turn_of(*entries).place == "among"
 
 
-def test_a_result_with_words_beside_it_carries_the_turn_on() -> None:
+def test_a_result_with_words_next_to_it_carries_the_turn_on() -> None:
     asked = [
         user(text(ASKED)),
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "x"}]},
@@ -243,7 +243,7 @@ def test_a_reminder_without_tools_is_known_once_it_was_seen() -> None:
     assert not learnt_signs(seen[1:]).is_of_turn(plain)
 
 
-def test_a_question_behind_one_without_an_answer_is_of_the_turn() -> None:
+def test_a_question_after_one_without_an_answer_is_of_the_turn() -> None:
     """An agent joins what its user said before and behind a turn that was stopped."""
     signs = learnt_signs([ScenarioCall(turn_of(*said(ASKED)), came_back=True)])
     joined = f"What was that?\n\n{ASKED}"

@@ -161,9 +161,7 @@ def test_an_answer_that_is_no_upgrade_is_passed_on_as_http(tmp_path: Path) -> No
     assert taken.body == found.value.response.body
 
 
-def test_without_a_library_the_client_is_told_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_library_has_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.wire.upgrade.find_spec", lambda _: None)
     with recording("http://127.0.0.1:1", tmp_path) as proxy, pytest.raises(InvalidStatus) as found:
         opened(proxy)
@@ -244,9 +242,7 @@ CLOSE = Frame(Opcode.CLOSE, struct.pack("!H", 1011) + b"oops").serialize(mask=Fa
     ],
     ids=["fin", "close 1011", "rst", "client's close", "half-closed", "silence"],
 )
-def test_the_end_is_passed_on_and_recorded(
-    tmp_path: Path, says: bytes, answers: bytes, ends: str, end: str
-) -> None:
+def test_end_is_recorded(tmp_path: Path, says: bytes, answers: bytes, ends: str, end: str) -> None:
     got, data, taken = talked(tmp_path, says, answers, ends=ends, idle=0.3)
     assert ends == "rst" or got == says
     assert data in (answers, b"RST" if ends == "rst" else answers)

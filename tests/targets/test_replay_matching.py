@@ -151,7 +151,7 @@ ENDPOINTS = [
 
 
 @pytest.mark.parametrize(("path", "place"), ENDPOINTS)
-def test_a_path_counts_from_behind_its_version(path: str, place: str) -> None:
+def test_a_path_counts_from_after_its_version(path: str, place: str) -> None:
     assert path_below_version(path) == place
 
 
@@ -222,7 +222,7 @@ OTHER = [
 
 
 @pytest.mark.parametrize(("name", "recorded", "body", "path", "headers", "told"), OTHER)
-def test_another_request_is_refused_and_told_apart(
+def test_another_request_is_refused_and_distinguished(
     name: str,
     recorded: dict[str, Any],
     body: Any,

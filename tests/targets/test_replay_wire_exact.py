@@ -269,7 +269,7 @@ def test_a_stall_is_silent_until_the_client_leaves(recorded: bool) -> None:
         assert [(s.outcome, s.sent) for s in server.seen] == [("stalled", len(EVENTS[0]))]
 
 
-def test_an_early_close_is_seen_with_its_bytes() -> None:
+def test_an_early_close_is_noticed_with_its_bytes() -> None:
     slow = exchange([EVENTS[0], EVENTS[1]], ms=0.0)
     late = exchange([EVENTS[0]], number=2, json={"n": 2})
     chunks = (*slow.chunks[:1], type(slow.chunks[0])(EVENTS[1], 60_000.0))

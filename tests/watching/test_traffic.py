@@ -138,7 +138,7 @@ def test_a_dialect_is_recognised_where_the_path_does_not_show_it() -> None:
     assert [each.rule for each in traffic.exchanges[1].findings] == [LEAK]
 
 
-def test_the_oldest_exchanges_go_and_what_is_too_long_is_not_kept(
+def test_oldest_exchanges_go_and_long_ones_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watched_traffic, "MOST_EXCHANGES", 3)

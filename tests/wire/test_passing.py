@@ -57,9 +57,7 @@ def test_a_whole_chunk_is_passed_on_at_once(chunks: list[bytes]) -> None:
 
 
 @given(st.binary(max_size=60), st.none() | st.integers(0, 60), CUTS)
-def test_other_bodies_are_passed_on_as_they_are_read(
-    wire: bytes, length: int | None, cuts: list[int]
-) -> None:
+def test_other_bodies_are_passed_on(wire: bytes, length: int | None, cuts: list[int]) -> None:
     reader, passer = PlainBodyReader(length), PlainBodyPasser(length)
     for cut in (*cuts, len(wire)):
         data, wire = wire[:cut], wire[cut:]

@@ -284,9 +284,7 @@ def test_a_planted_key_leaves_from_no_place_by_no_way(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("given_key")
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_no_line_of_the_program_holds_the_key(
-    spelling: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_line_of_program_holds_key(spelling: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = plain(SPELLINGS[spelling])
     put(f"result: {said}")
     warn(f"note: {SPELLINGS[spelling]}")

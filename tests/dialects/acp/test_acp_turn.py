@@ -160,7 +160,7 @@ def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -
     assert_each_ends_once(READER.read(*events))
 
 
-def test_a_call_has_its_name_where_that_is_told_else_its_title() -> None:
+def test_a_call_has_its_name_where_that_is_reported_else_its_title() -> None:
     names = [
         data["name"]
         for told in ({"name": "read_file"}, {})

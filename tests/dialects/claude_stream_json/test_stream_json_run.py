@@ -95,7 +95,7 @@ def test_an_error_that_is_worded_as_an_answer_is_none() -> None:
     assert said(worded, failed) == [("error", {"code": "busy", "message": "API Error"})]
 
 
-def test_what_a_subagent_says_is_told_by_the_wire_alone() -> None:
+def test_what_a_subagent_says_is_reported_by_the_wire_alone() -> None:
     own = {**event("content_block_delta", "s", index=0), "parent_tool_use_id": "toolu"}
     line = stated("s", {"type": "text", "text": "a"}, parent_tool_use_id="toolu")
     assert [kind for kind, _ in said(own, line)] == ["cut"]
@@ -136,7 +136,7 @@ def test_every_block_and_call_that_starts_is_ended(events: list[Payload]) -> Non
         assert {data[key] for kind, data in found if kind == end} == set(started)
 
 
-def test_a_block_that_is_a_message_is_stated_by_the_line_behind_it() -> None:
+def test_a_block_that_is_a_message_is_stated_by_the_line_after_it() -> None:
     def own(*events: Payload) -> list[Payload]:
         return [{k: v for k, v in each.items() if k != "api_message_id"} for each in events]
 

@@ -74,7 +74,7 @@ def test_a_summary_in_parts_and_a_message() -> None:
     ]
 
 
-def test_items_without_deltas_are_said_whole() -> None:
+def test_items_without_deltas_are_reported_whole() -> None:
     found = said(
         item("completed", "reasoning", summary=["a", "b"], content=["c"]),
         item("completed", "agentMessage", "m", text="Hi"),

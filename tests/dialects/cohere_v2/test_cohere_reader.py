@@ -65,7 +65,7 @@ def test_a_plan_is_thinking_that_nobody_announced() -> None:
         ("eos", "eos"),
     ],
 )
-def test_reasons_are_said_in_neutral_words(reason: str, meaning: str) -> None:
+def test_reasons_are_reported_in_neutral_words(reason: str, meaning: str) -> None:
     events = read(opening(), ending(reason, USAGE))
     assert said(events, "finish") == [("finish", {"choice": 0, "reason": meaning})]
 
@@ -117,7 +117,7 @@ def test_what_has_no_end_was_cut() -> None:
     assert kinds(read(opening(), *text(0, "b")))[-1] == "cut"
 
 
-def test_too_many_parts_are_told_once() -> None:
+def test_too_many_parts_are_reported_once() -> None:
     starts = ({"type": "content-delta", "index": n, "delta": _text()} for n in range(4100))
     events = read(opening(), *starts, ending("COMPLETE", USAGE))
     assert events.count("cohere.overflow") == 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,9 @@ from conformance import dialects
 from conformance.core.events import Chunk, Event, Exchange, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.harmony.header import Header, read_header
+from conformance.dialects.harmony.markers import SPECIAL_TOKENS
 from conformance.dialects.recognition import recognised_dialect
+from conformance.recordings.api import check_chunks
 from tests.each import each_row
 
 HARMONY = dialects.get("harmony")
@@ -168,7 +172,7 @@ def test_chunks_of_a_completion_say_what_the_raw_text_says() -> None:
     assert streamed == whole
 
 
-def test_choices_are_told_apart() -> None:
+def test_choices_are_distinguished() -> None:
     events = read_payloads(completion(THOUGHT), completion(THOUGHT, index=1), "[DONE]")
     assert [e.data["choice"] for e in events if e.type == "thinking.start"] == [0, 1]
 
@@ -223,3 +227,15 @@ def test_hostile_text_means_the_same_under_any_chunking(text: str, data: st.Data
     assert read_raw(*chunks) == read_raw(text)
     streamed = read_payloads(*(completion(chunk) for chunk in chunks))
     assert said(streamed) == said(read_payloads(completion(text)))
+
+
+@pytest.mark.parametrize("marker", SPECIAL_TOKENS.values())
+def test_every_marker_that_leaks_into_visible_text_is_found(marker: str) -> None:
+    chunks = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": f"Yes.{marker[:3]}"}}]},
+        {"choices": [{"index": 0, "delta": {"content": marker[3:]}}]},
+    ]
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    report = check_chunks([body.encode()], dialect="openai.chat", suites=["stripping"])
+    found = {finding.rule for stream in report.streams for finding in stream.findings}
+    assert found & {"stripping/visible-text/no-markers", "stripping/visible-text/no-call-markers"}

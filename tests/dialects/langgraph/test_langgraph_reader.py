@@ -47,7 +47,7 @@ def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
     "name",
     ["thinking-then-text", "chat", "blocks-v1", "subgraph", "partial", "states"],
 )
-def test_a_message_is_said_once_however_it_comes(name: str) -> None:
+def test_a_message_is_reported_once_however_it_comes(name: str) -> None:
     events = of(name)
     assert texts_of(events, "thinking.delta") == THOUGHT
     assert texts_of(events, "text.delta") == TEXT
@@ -160,7 +160,7 @@ def test_what_was_there_before_is_history() -> None:
     assert types_of(read(graph.begin()))[-1] == "done"
 
 
-def test_doublings_are_seen() -> None:
+def test_doublings_are_noticed() -> None:
     graph = Graph("Hi")
     sent = list(graph.said([*blocks(text()), ended("end_turn")], {}))
     again = graph.message({**graph.state[-1], "content": TEXT})
@@ -176,7 +176,7 @@ def test_doublings_are_seen() -> None:
     assert elsewhere["other_namespace"] is True
 
 
-def test_a_partial_message_that_shrinks_is_seen() -> None:
+def test_a_partial_message_that_shrinks_is_noticed() -> None:
     pieces = DRAFTS["partial"].pieces
     messages = [each for each in pieces if isinstance(each, Message)]
     partial = [each for each in messages if each.event == "messages/partial"]

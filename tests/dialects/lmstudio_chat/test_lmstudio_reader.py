@@ -118,7 +118,7 @@ def test_a_request_says_what_is_new_and_names_what_it_carries_on() -> None:
 
 
 @pytest.mark.parametrize("said", ["Hello", [{"type": "text", "content": "Hello"}]])
-def test_what_a_request_holds_is_said_by_the_user(said: Any) -> None:
+def test_what_a_request_holds_is_reported_by_the_user(said: Any) -> None:
     turns = DIALECT.turns
     assert turns is not None
     (entry,) = turns.entries({"input": said})

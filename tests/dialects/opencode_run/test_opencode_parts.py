@@ -98,7 +98,7 @@ def test_an_error_says_its_name_its_message_and_its_status() -> None:
     assert found["error"] == {"code": "APIError", "message": "busy", "status": 503}
 
 
-def test_a_step_behind_the_end_begins_the_next_answer() -> None:
+def test_a_step_after_the_end_begins_the_next_answer() -> None:
     hi = step([said("Hi")])
     turns = [*run(hi), *run(hi, first=3), *run(hi, session="ses_2")]
     events = READER.read(*(each.payload for each in turns))
@@ -114,9 +114,7 @@ def test_a_step_behind_the_end_begins_the_next_answer() -> None:
         ([LOST], "tool-calls", (False, True, True)),
     ],
 )
-def test_the_end_of_a_step_says_what_it_did(
-    parts: list[Fields], reason: str, did: tuple[bool, bool, bool]
-) -> None:
+def test_step_end_is_read(parts: list[Fields], reason: str, did: tuple[bool, bool, bool]) -> None:
     (end,) = [e for e in READER.read(*payloads(*step(parts, reason))) if e.type == "step_finish"]
     assert (end.data["spoke"], end.data["called"], end.data["goes_on"]) == did
     assert end.data["step"] == 1

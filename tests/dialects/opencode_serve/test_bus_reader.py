@@ -11,7 +11,11 @@ from conformance import check_chunks, dialects
 from conformance.core.events import Event
 from conformance.core.reading import Reading
 from conformance.dialects.open_parts import MOST_OPEN
+from conformance.editing.deltas import find_deltas, joined_text
+from conformance.editing.stream import Stream
+from conformance.mutate import take_apart
 from tests.authoring.opencode_bus import CONNECTED, Session, failure
+from tests.authoring.opencode_bus_streams import HOURS, OPENS, drafts
 from tests.authoring.pieces import Fields, Message, put
 from tests.dialects.payloads import read_payloads
 
@@ -88,7 +92,7 @@ def test_turns_that_overlap_are_choices_of_one_answer() -> None:
     assert rules_failed(*mixed) == set()
 
 
-def test_a_question_behind_the_last_turn_begins_the_next_answer() -> None:
+def test_a_question_after_the_last_turn_begins_the_next_answer() -> None:
     talk = Session()
     first, second = turn(talk), turn(talk, "a b", "c d")
     events = read(*first, *second)
@@ -111,9 +115,7 @@ def test_an_end_says_what_no_delta_had_said(stated: str, more: str) -> None:
     ("streamed", "stated", "agrees"),
     [("a \n", "a", True), ("a \n", "a \n", True), ("a", "a b", False), ("a b ", "a", False)],
 )
-def test_white_space_that_was_cut_off_is_no_other_text(
-    streamed: str, stated: str, agrees: bool
-) -> None:
+def test_cut_white_space_is_no_other_text(streamed: str, stated: str, agrees: bool) -> None:
     over = started(type="text", text=stated, time={"start": 1, "end": 2})
     begun = started(type="text", text="", time={"start": 1})
     found = rules_failed(begun, delta(streamed[:1]), delta(streamed[1:]), over, IDLE)
@@ -144,7 +146,7 @@ def test_a_delta_says_nothing_of_a_part_that_nobody_announced() -> None:
 
 
 @pytest.mark.parametrize("is_announced", [True, False])
-def test_a_delta_of_no_part_is_found_where_its_message_was_heard(*, is_announced: bool) -> None:
+def test_a_delta_of_no_part_is_found_where_its_message_was_read(*, is_announced: bool) -> None:
     talk = Session("s")
     *before, start, said, more, end = [
         *talk.asked("So?"),
@@ -181,7 +183,7 @@ def test_a_turn_that_does_not_end_was_cut() -> None:
     assert said(events, "cut") == [{"choice": 0, "how": "eof"}]
 
 
-def test_an_abort_fails_the_turn_and_what_ends_behind_it_is_not_said() -> None:
+def test_an_abort_fails_the_turn_and_what_ends_after_it_is_not_said() -> None:
     talk = Session()
     *begun, end = [*talk.asked("So?"), *talk.begun(), *talk.thought("Hm, so.")]
     late = [end, talk.completed(error=ABORTED), *talk.idle()]
@@ -230,3 +232,24 @@ def test_deltas_of_one_part_differ_in_their_words_and_their_ids() -> None:
     assert columns is not None
     assert columns.paths == ("properties.delta", "id")
     assert columns.text == f"{columns.within['message.part.delta']}.delta"
+
+
+STREAMS = {draft.name.rpartition("/")[2]: draft for draft in drafts()}
+
+
+def stream(name: str) -> Stream:
+    cassette = STREAMS[name].cassette()
+    return take_apart(cassette.exchanges[0], "opencode.serve")
+
+
+def test_a_delta_adds_to_what_its_part_is() -> None:
+    apart = stream("thought-then-text")
+    assert joined_text(apart, "thinking") == HOURS
+    assert joined_text(apart, "text") == OPENS
+
+
+def test_a_delta_belongs_to_its_session() -> None:
+    apart = stream("two-sessions")
+    assert {each.choice for each in find_deltas(apart)} == {"ses_1", "ses_2"}
+    of_first = [each.text for each in find_deltas(apart, "text") if each.choice == "ses_1"]
+    assert "".join(of_first) == OPENS

@@ -45,7 +45,7 @@ def test_pieces_of_one_kind_are_one_text() -> None:
     assert types_of(events).count("thinking.start") == types_of(events).count("text.start") == 1
 
 
-def test_each_message_is_a_choice_and_what_agrees_is_said() -> None:
+def test_each_message_is_a_choice_and_what_agrees_is_reported() -> None:
     payload = answer([message([text("a")]), message([text("b")], "length")], (1, 2, 3))
     events = read(payload)
     assert [each["choice"] for each in of_wire(events, "otel.message")] == [0, 1]

@@ -66,7 +66,7 @@ def carried(result: StreamResult) -> list[int]:
     return [link.exchange for link in result.links]
 
 
-def test_a_link_says_how_it_was_told() -> None:
+def test_a_link_says_how_it_was_reported() -> None:
     results = checked(talk(MESSAGES), MESSAGES.dialect, MESSAGES.profile)
     assert results[3].links == (
         CarriedAnswer(1, "call call00001", "messages", (1,)),
@@ -145,7 +145,7 @@ def test_an_id_that_stands_for_many_calls_tells_nothing_by_itself() -> None:
     assert broken(checked(same, MESSAGES.dialect, MESSAGES.profile)) == set()
 
 
-def test_of_one_broken_turn_one_finding_is_told() -> None:
+def test_of_one_broken_turn_one_finding_is_reported() -> None:
     exchanges = talk(MESSAGES)
     for at in (1, 2, 3):
         history = cut(seal(1))(history_of(exchanges[at], "messages"))
@@ -170,7 +170,7 @@ def of_openrouter(*sealed: Sequence[int]) -> list[tuple[int, str, Any]]:
     return [(n, f.rule, f.slice) for n, f in every if f.rule.startswith("history/")]
 
 
-def test_a_turn_that_is_broken_beside_its_calls_is_no_second_finding_later() -> None:
+def test_a_turn_that_is_broken_next_to_its_calls_is_no_second_finding_later() -> None:
     beside_calls = (2, "history/chat/details-signed", {"exchange": 1})
     assert of_openrouter((1,), (1,), (1,)) == [beside_calls]
     # What only a later turn breaks is a fault of its own.
@@ -236,9 +236,7 @@ def test_one_text_many_times_stays_bounded() -> None:
 
 
 @pytest.mark.parametrize(("reason", "links"), [("max_tokens", []), ("end_turn", [1])])
-def test_an_answer_that_was_gone_on_with_is_part_of_a_joined_turn(
-    reason: str, links: list[int]
-) -> None:
+def test_answer_that_was_gone_on_with_is_part_of_joined_turn(reason: str, links: list[int]) -> None:
     """Agents go on after a limit, and keep one turn of all the answers."""
     asked = said("The ebb comes", "one", "When?", [], 1)
     body = {**json.loads(asked.body), "stop_reason": reason}

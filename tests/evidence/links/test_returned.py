@@ -178,7 +178,7 @@ def test_a_call_that_is_left_out_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("told", [SAID.replace("both", "all"), SAID[:9]])
-def test_text_beside_calls_that_is_altered_is_found(name: str, told: str) -> None:
+def test_text_next_to_calls_that_is_altered_is_found(name: str, told: str) -> None:
     made = found(name, lambda history: edits.replaced(history, SAID, told)) - clean(name)
     assert made == {KEPT}
 
@@ -248,9 +248,7 @@ def test_a_question_that_is_another_one_tells_nothing_of_the_calls(name: str) ->
         ('{"hour": "x"}', "unfit: gauge: hour", False),
     ],
 )
-def test_a_call_that_a_client_may_repair_does_not_count(
-    arguments: str | None, fit: str | None, sound: bool
-) -> None:
+def test_repairable_call_is_no_loss(arguments: str | None, fit: str | None, sound: bool) -> None:
     assert is_sound(arguments, fit) is sound
 
 
