@@ -147,8 +147,8 @@ def test_the_workflow_of_the_docs_fits_the_action() -> None:
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     ours = [step for step in steps if step.get("uses") == "./.conformance"]
     assert len(ours) == 2
-    beside = [step for step in steps if (step.get("with") or {}).get("path") == ".conformance"]
-    assert len(beside) == 2
-    assert not any("ref" in step["with"] for step in beside)  # no version is published yet
+    extra = [step for step in steps if (step.get("with") or {}).get("path") == ".conformance"]
+    assert len(extra) == 2
+    assert not any("ref" in step["with"] for step in extra)  # no version is published yet
     for step in ours:
         assert set(step["with"]) <= set(ACTION["inputs"])

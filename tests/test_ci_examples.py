@@ -54,8 +54,8 @@ def test_the_script_for_gitlab_writes_its_artifacts(tmp_path: Path) -> None:
     for line in script:
         done = run(line, tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
-    told = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == sorted(told)
+    found = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == sorted(found)
 
 
 def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:

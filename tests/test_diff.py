@@ -163,8 +163,8 @@ def test_the_order_is_reported_with_what_came_before(tmp_path: Path) -> None:
     changes = found(DEMO, edited(DEMO, tmp_path / "new.cassette.jsonl", late))
     orders = [c for c in changes if c.kind == "order" and c.what.startswith("wire, after")]
     assert orders
-    told = " ".join(f"{c.what} {c.before} {c.now}" for c in orders)
-    assert "response.reasoning_summary_part.done" in told
+    text = " ".join(f"{c.what} {c.before} {c.now}" for c in orders)
+    assert "response.reasoning_summary_part.done" in text
 
 
 def test_a_framing_that_was_rebuilt_is_not_compared(tmp_path: Path) -> None:

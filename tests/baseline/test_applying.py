@@ -48,16 +48,16 @@ STALE: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "verdicts", "said"), STALE)
+@pytest.mark.parametrize(("changes", "verdicts", "message"), STALE)
 def test_an_entry_that_does_not_describe_the_run_is_stale(
-    changes: dict[str, Any], verdicts: dict[str, Verdict], said: str
+    changes: dict[str, Any], verdicts: dict[str, Verdict], message: str
 ) -> None:
     found = [finding()] if verdicts[RULE] is Verdict.FAIL else []
     report = applied([stream(*found, verdicts=verdicts)], entry(**changes))
     assert report.baseline is not None
     (line,) = report.baseline.stale
     assert line.startswith("known.yaml:2:5: ")
-    assert said in line
+    assert message in line
     assert report.exit_code() == 1
 
 

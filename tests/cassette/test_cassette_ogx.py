@@ -196,11 +196,13 @@ BROKEN: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "said"), BROKEN)
-def test_a_broken_recording_is_refused_in_one_line(tmp_path: Path, data: bytes, said: str) -> None:
+@pytest.mark.parametrize(("data", "message"), BROKEN)
+def test_a_broken_recording_is_refused_in_one_line(
+    tmp_path: Path, data: bytes, message: str
+) -> None:
     path = tmp_path / "rec.json"
     path.write_bytes(data)
-    with pytest.raises(CassetteError, match=said) as caught:
+    with pytest.raises(CassetteError, match=message) as caught:
         open_recording(path)
     assert "\n" not in str(caught.value)
 

@@ -198,8 +198,8 @@ def test_a_mistake_stops_every_verb_with_its_place(capsys: pytest.CaptureFixture
         ["identify", f"taken/{Path(RECORDED).name}"],
     ):
         assert main(call) == 2
-        said = "error: conformance.yaml:1:1: unknown key 'profil' (did you mean 'profile'?)\n"
-        assert capsys.readouterr().err == said
+        text = "error: conformance.yaml:1:1: unknown key 'profil' (did you mean 'profile'?)\n"
+        assert capsys.readouterr().err == text
     assert main(["check", "--help"]) == 0
 
 
@@ -237,8 +237,8 @@ def test_a_target_is_called_where_it_is_named(
     ASKED.clear()
     main(["run", "--target", "here"])
     captured = capsys.readouterr()
-    said = f"here: asgi {__name__}:listening; sends $MY_KEY, $MY_TENANT"
-    assert captured.err.startswith(f"conformance.yaml:2:3: {said}\n")
+    message = f"here: asgi {__name__}:listening; sends $MY_KEY, $MY_TENANT"
+    assert captured.err.startswith(f"conformance.yaml:2:3: {message}\n")
     assert ASKED[0]["authorization"] == "Bearer drawn-4f5Ab1cAb1cAb1c"
     assert ASKED[0]["x-tenant"] == "tenant-9Xq2Lm7Rt4Vb"
     assert "tenant-9Xq2Lm7Rt4Vb" not in captured.out + captured.err
@@ -268,7 +268,7 @@ def test_nothing_of_a_target_counts_unless_it_alone_is_named(
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             ["run"],
@@ -280,12 +280,12 @@ def test_nothing_of_a_target_counts_unless_it_alone_is_named(
     ],
 )
 def test_a_target_that_cannot_be_called_is_one_line(
-    call: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    call: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(TARGETS)
     ASKED.clear()
     assert main([*call, *(["--profile", "strict"] if call[0] == "run" else [])]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert ASKED == []
 
 

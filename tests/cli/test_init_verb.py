@@ -58,7 +58,7 @@ def test_a_client_is_a_target_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (["../elsewhere"], "error: the path leads out of the folder of this file"),
         (["--url", "http://u:secret@x/"], "error: a URL with a password in it is refused"),
@@ -69,11 +69,11 @@ def test_a_client_is_a_target_too(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_a_wrong_call_writes_nothing(
-    call: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    call: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", *call]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(said)
+    assert err.startswith(message)
     assert "secret" not in err
     assert [each.name for each in Path().iterdir()] == ["taken"]
 

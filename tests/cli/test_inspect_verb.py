@@ -82,12 +82,12 @@ def test_request_shows_links(name: str, tmp_path: Path, capsys: pytest.CaptureFi
     expected = [
         max(each.links, key=lambda e: e.exchange) for each in check_paths([path]).streams[1:]
     ]
-    said = [line for _, line in shown]
-    assert [line.partition(", and of exchange ")[0] for line in said] == [
+    found = [line for _, line in shown]
+    assert [line.partition(", and of exchange ")[0] for line in found] == [
         f"* {link_sentence(each)}" for each in expected
     ]
-    assert said[0].startswith("* continues the answer of exchange 1 in ")
-    assert said[2].endswith(", and of exchange 2, 1")
+    assert found[0].startswith("* continues the answer of exchange 1 in ")
+    assert found[2].endswith(", and of exchange 2, 1")
 
 
 def test_one_exchange_shows_its_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,8 +107,8 @@ def test_missing_server_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[st
     target = str(tmp_path / "a.cassette.jsonl")
     Path(target).write_text("an earlier one")
     assert main(["record", "--url", url, "--request", str(request), "-o", target, "--force"]) == 3
-    told = "error: 127.0.0.1:1: cannot connect: nothing listens there (connection refused)\n"
-    assert capsys.readouterr().err == told
+    text = "error: 127.0.0.1:1: cannot connect: nothing listens there (connection refused)\n"
+    assert capsys.readouterr().err == text
     assert Path(target).read_text() == "an earlier one"
 
 
@@ -116,7 +116,7 @@ NOT_FOUND = b'{"error":{"message":"no model m"}}'
 
 
 @pytest.mark.parametrize(
-    ("head", "body", "told"),
+    ("head", "body", "message"),
     [
         ("401 No\r\ncontent-type: application/json", b"{}", "HTTP 401 (name the key's variable"),
         ("404 No\r\ncontent-type: application/json", NOT_FOUND, "HTTP 404: no model m (see --m"),
@@ -126,7 +126,7 @@ NOT_FOUND = b'{"error":{"message":"no model m"}}'
     ],
 )
 def test_what_no_api_answered_is_kept_and_reported(
-    head: str, body: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    head: str, body: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
     request.write_text("{}")
@@ -139,7 +139,7 @@ def test_what_no_api_answered_is_kept_and_reported(
             return await asyncio.to_thread(main, given)
 
     assert asyncio.run(run()) == 3
-    assert f": {told}" in capsys.readouterr().err
+    assert f": {message}" in capsys.readouterr().err
     assert read(target).exchanges[0].body == body
 
 
@@ -248,9 +248,9 @@ def test_a_scan_knows_the_keys_that_are_named(
     assert main(["redact", "--scan", str(tmp_path)]) == 0
     capsys.readouterr()
     assert main(["redact", "--scan", str(tmp_path), "--api-key-env", "OWN_KEY"]) == 1
-    told = capsys.readouterr().out
-    assert own not in told
-    assert [line.split(": a secret")[0] for line in told.splitlines()[:-1]] == [
+    printed = capsys.readouterr().out
+    assert own not in printed
+    assert [line.split(": a secret")[0] for line in printed.splitlines()[:-1]] == [
         f"{path}:2: own key",
         f"{path}:4: over several events",
         f"{path}:5: over several events",

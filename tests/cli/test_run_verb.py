@@ -158,8 +158,8 @@ def test_an_api_without_the_named_profile_is_not_run(capsys: pytest.CaptureFixtu
     assert "openai.chat, " in planned
     assert "openai.responses was not run: no profile 'groq' for openai.responses" in planned
     main([*app, "--model", "chatty", "--scenario", "models"])
-    told = capsys.readouterr().out
-    assert "note: anthropic.messages was not run: no profile 'groq'" in told
+    printed = capsys.readouterr().out
+    assert "note: anthropic.messages was not run: no profile 'groq'" in printed
 
 
 WRONG: list[tuple[list[str], str]] = [
@@ -187,13 +187,13 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), WRONG, ids=[" ".join(e[0][-2:]) for e in WRONG])
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[" ".join(e[0][-2:]) for e in WRONG])
 def test_a_wrong_call_exits_2_with_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 

@@ -73,13 +73,13 @@ WRONG: Final = [
 ]
 
 
-@pytest.mark.parametrize(("example", "said"), WRONG)
+@pytest.mark.parametrize(("example", "message"), WRONG)
 def test_an_example_that_does_not_hold_exits_1(
-    example: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    example: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert tried(tmp_path, f"{ONCE}    {example}\n") == 1
     out = capsys.readouterr().out
-    assert said in out
+    assert message in out
     assert out.endswith("1 example, 1 failed\n")
 
 

@@ -172,8 +172,8 @@ def test_full_disk_can_be_made_larger(seed: int, corpus: Corpus, tmp_path: Path)
     )
     if done.returncode == 77 or "unshare failed" in done.stderr:
         pytest.skip("no file system can be mounted here (unshare, tmpfs)")
-    said = [line for line in done.stdout.splitlines() if "judged" not in line]
-    assert said == ["first: 2", "second: 0"], done.stderr[-2000:]
+    found = [line for line in done.stdout.splitlines() if "judged" not in line]
+    assert found == ["first: 2", "second: 0"], done.stderr[-2000:]
     assert "cannot be written: no space left on device" in done.stderr
     assert output_bytes(copy) == output_bytes(corpus.expected)
 

@@ -91,9 +91,9 @@ def test_equal_ids_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     made.write_json_lines(tmp_path / "in.jsonl", [1, 2, 1])
     out = str(tmp_path / "out")
     assert main(["corpus", "check", str(tmp_path / "in.jsonl"), "--out", out, "-j", "1"]) == 2
-    told = capsys.readouterr()
-    assert told.err == f"error: 2 rows have the id '{made.stream_id(1)}'\n"
-    assert told.out.startswith("3 streams judged")
+    printed = capsys.readouterr()
+    assert printed.err == f"error: 2 rows have the id '{made.stream_id(1)}'\n"
+    assert printed.out.startswith("3 streams judged")
 
 
 def test_a_field_that_vanishes_is_a_wire_change(tmp_path: Path) -> None:
@@ -202,8 +202,8 @@ def test_inspect_proposes_a_mapping_that_check_takes(
         (tmp_path / name).write_text(lines, encoding="utf-8")
     source, out, columns = str(tmp_path / name), str(tmp_path / "out"), tmp_path / "map.yaml"
     assert main(["corpus", "inspect", source]) == 2
-    said = capsys.readouterr().out
-    proposed = said.partition("(a beginning for FILE)\n")[2].partition("first ")[0]
+    printed = capsys.readouterr().out
+    proposed = printed.partition("(a beginning for FILE)\n")[2].partition("first ")[0]
     columns.write_text(proposed, encoding="utf-8")
     main(["corpus", "check", source, "--out", out, "--map", str(columns), "-j", "1"])
     told = ("id", "provider", "model", "week")
@@ -230,10 +230,10 @@ def test_what_is_missing_is_one_line(
     )
     for call in calls:
         assert main(call) == 2, call
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err.startswith("error: ")
-        assert told.err.count("\n") == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("error: ")
+        assert printed.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 

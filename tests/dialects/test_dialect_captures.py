@@ -159,10 +159,10 @@ def carried(delta: dict[str, Any]) -> str:
         if delta.get(name):
             return str(delta[name])
     details = delta.get("reasoning_details") or []
-    said = "".join(detail.get("text") or detail.get("summary") or "" for detail in details)
+    text = "".join(detail.get("text") or detail.get("summary") or "" for detail in details)
     content = delta.get("content")
     parts = content if isinstance(content, list) else []
-    return said or "".join(
+    return text or "".join(
         piece["text"] for part in parts for piece in part.get("thinking", ()) if piece.get("text")
     )
 

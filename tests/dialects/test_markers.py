@@ -144,8 +144,8 @@ def test_last_close_ends_block_at_last_close_marker(text: str, expected: list[Ma
 
 
 def test_after_the_first_block_a_marker_is_text() -> None:
-    said = "<think>a</think>b<think>c</think>"
-    for chunks in ([said], list(said)):
+    text = "<think>a</think>b<think>c</think>"
+    for chunks in ([text], list(text)):
         pieces = split(chunks, first_only=True)
         assert pieces[-1] == ("text", "b<think>c</think>")
         assert [kind for kind, _ in pieces] == ["open", "thinking", "close", "text"]

@@ -27,9 +27,9 @@ def test_stream_gives_these_events(vector: dict[str, Any], read_stream: ReadStre
     events = read_stream(NAME, vector["frames"], end=vector.get("end", "eof"))
 
     wire = [f"{event.number} {event.type}" for event in events if event.layer == "wire"]
-    said = [[e.number, e.type, dict(e.data)] for e in events if e.layer == "semantic"]
+    found = [[e.number, e.type, dict(e.data)] for e in events if e.layer == "semantic"]
     assert wire == vector["wire"]
-    assert said == [[n, kind, {"choice": 0, **data}] for n, kind, data in vector["semantic"]]
+    assert found == [[n, kind, {"choice": 0, **data}] for n, kind, data in vector["semantic"]]
 
 
 @each_vector

@@ -117,12 +117,14 @@ FAULTS: list[tuple[int, int, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("behind", "status", "rules"), FAULTS)
-def test_gateway_keeps_the_fault(behind: int, status: int, rules: set[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("upstream", "status", "rules"), FAULTS)
+def test_gateway_keeps_the_fault(
+    upstream: int, status: int, rules: set[str], tmp_path: Path
+) -> None:
     run = {"target": "gateway", "steps": {"first": {"ends": ["refused", "failed"]}}}
     head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
     lines: list[dict[str, Any]] = [head]
-    for number, (hop, each) in enumerate((("downstream", status), ("upstream", behind)), 1):
+    for number, (hop, each) in enumerate((("downstream", status), ("upstream", upstream)), 1):
         first, *rest = exchange(json.dumps(ERROR), kind=JSON, status=each)
         lines += [{**first, "exchange": number, "hop": hop, "dialect": "openai.chat"}, *rest]
     path = tmp_path / "own.cassette.jsonl"
@@ -143,13 +145,13 @@ CODES: list[tuple[int, Any, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("behind", "code", "rules"), CODES)
-def test_stream_error_has_a_side(behind: int, code: Any, rules: set[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("upstream", "code", "rules"), CODES)
+def test_stream_error_has_a_side(upstream: int, code: Any, rules: set[str], tmp_path: Path) -> None:
     run = {"target": "gateway", "steps": {"first": {"ends": ["refused", "failed"]}}}
     head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
     error = {"error": {"message": "It was refused.", "type": "error", "code": code}}
     first, *rest = exchange(f"data: {json.dumps(error)}\n\n")
-    asked, *refused = exchange(json.dumps(ERROR), kind=JSON, status=behind)
+    asked, *refused = exchange(json.dumps(ERROR), kind=JSON, status=upstream)
     stated = {"dialect": "openai.chat"}
     down = {**first, "exchange": 1, "hop": "downstream", **stated}
     up = {**asked, "exchange": 2, "hop": "upstream", **stated}

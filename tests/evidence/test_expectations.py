@@ -59,8 +59,8 @@ PLAIN = stream({"role": "assistant", "content": ""}, {"content": "4"})
 
 
 def test_how_many_requests_were_next_to_is_stated(tmp_path: Path) -> None:
-    for jobs, beside, known in ((1, None, 0), (4, None, 3), (1, 1, 1), (4, 1, 4), ("x", 1, None)):
-        step: dict[str, Any] = {} if beside is None else {"beside": beside}
+    for jobs, extra, known in ((1, None, 0), (4, None, 3), (1, 1, 1), (4, 1, 4), ("x", 1, None)):
+        step: dict[str, Any] = {} if extra is None else {"beside": extra}
         report = judged(tmp_path, {**stated(**step), "jobs": jobs}, ("plain", PLAIN))
         assert [(each.beside, each.framing) for each in report.streams] == [(known, "sse")]
     report = judged(tmp_path, stated(), ("plain", '{"object": "chat.completion", "choices": []}'))

@@ -59,7 +59,7 @@ STATUS: Final = {"type": "data-status", "data": {"text": NOTICE}}
 
 
 @pytest.mark.parametrize(
-    ("shown", "behind", "found"),
+    ("shown", "upstream", "found"),
     [
         (_ui(*THINKING), IN_THOUGHT, set()),
         (_ui(*THINKING, *vercel_part("text", NOTICE)), IN_THOUGHT, {"hop/text"}),
@@ -83,12 +83,12 @@ STATUS: Final = {"type": "data-status", "data": {"text": NOTICE}}
         (_agui(NOTICE, "developer", in_chunks=True), IN_THOUGHT, set()),
     ],
 )
-def test_stopped_model_is_shown_as_it_is(shown: Shown, behind: Shown, found: set[str]) -> None:
+def test_stopped_model_is_shown_as_it_is(shown: Shown, upstream: Shown, found: set[str]) -> None:
     ends: dict[int, Ending] = {2: "client-closed"}
-    stopped = judged_hops(shown, behind, ends=ends, is_played=True)
+    stopped = judged_hops(shown, upstream, ends=ends, is_played=True)
     assert broken_hops(stopped) & {"hop/text", "hop/thinking"} == found
     # Who did not play the model does not know what else it said.
-    unknown = judged_hops(shown, behind, ends=ends)
+    unknown = judged_hops(shown, upstream, ends=ends)
     assert broken_hops(unknown) & {"hop/text", "hop/thinking"} == set()
 
 
@@ -135,8 +135,8 @@ def test_words_next_to_a_try_that_stays_are_a_finding_of_their_own() -> None:
         *(*_own(0, BEGUN), *_own(1, SORRY), *_own(2, whole)),
         ends=({"type": "finish-step"}, {"type": "finish", "finishReason": "stop"}),
     )
-    behind = (_begun({"content": BEGUN}), chat({"content": whole}))
-    result = judged_hops(shown, *behind, asked=(ASKED, ASKED), ends={2: "reset"})
+    upstream = (_begun({"content": BEGUN}), chat({"content": whole}))
+    result = judged_hops(shown, *upstream, asked=(ASKED, ASKED), ends={2: "reset"})
     assert broken_hops(result) == {"hop/text", "hop/try-replaced"}
     (found,) = (each for each in result.findings if each.rule == "hop/text")
     assert found.message == "expected only the text of the model, got also 'Sorry, somet'"

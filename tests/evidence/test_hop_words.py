@@ -42,7 +42,7 @@ BROKEN: Final = {"hop/text", "hop/thinking"}
 
 
 @pytest.mark.parametrize(
-    ("said", "shown", "broken"),
+    ("expected", "shown", "broken"),
     [
         (CLOSED, [("reasoning", "Two and two.\n"), ("text", "\n\nFour.")], set()),
         # All thinking is in the text: that is one fault.
@@ -87,31 +87,33 @@ BROKEN: Final = {"hop/text", "hop/thinking"}
         ),
     ],
 )
-def test_markers_in_a_text(said: list[str], shown: list[tuple[str, str]], broken: set[str]) -> None:
+def test_markers_in_a_text(
+    expected: list[str], shown: list[tuple[str, str]], broken: set[str]
+) -> None:
     events = [event for kind, text in shown for event in vercel_part(kind, text)]
-    assert hop_findings(vercel(*events), chat(*({"content": each} for each in said))) == broken
+    assert hop_findings(vercel(*events), chat(*({"content": each} for each in expected))) == broken
 
 
 @pytest.mark.parametrize(("reason", "broken"), [("length", set()), ("stop", BROKEN)])
 def test_open_marker_is_thinking_in_a_broken_answer(reason: str, broken: set[str]) -> None:
-    behind = chat({"content": "Well. <think>Two and"}, reason=reason)
+    upstream = chat({"content": "Well. <think>Two and"}, reason=reason)
     taken = [*vercel_part("text", "Well. "), *vercel_part("reasoning", "Two and")]
-    assert hop_findings(vercel(*taken, reason=reason), behind) & BROKEN == broken
+    assert hop_findings(vercel(*taken, reason=reason), upstream) & BROKEN == broken
     shown = vercel(*vercel_part("text", "Well. <think>Two and"), reason=reason)
-    assert hop_findings(shown, behind) == set()
+    assert hop_findings(shown, upstream) == set()
 
 
 def test_next_to_thinking_that_is_sent_apart_a_closing_marker_is_text() -> None:
-    behind = chat({"reasoning_content": "Tags."}, {"content": "It is </think> here."})
+    upstream = chat({"reasoning_content": "Tags."}, {"content": "It is </think> here."})
     shown = [*vercel_part("reasoning", "Tags."), *vercel_part("text", "It is </think> here.")]
-    assert hop_findings(vercel(*shown), behind) == set()
+    assert hop_findings(vercel(*shown), upstream) == set()
 
 
 SERVED: Final = ("server_tool_use", "text", "tool_use")
 
 
 @pytest.mark.parametrize(
-    ("said", "shown", "broken"),
+    ("expected", "shown", "broken"),
     [
         (SERVED, ("text", "timetable"), set()),
         (SERVED, ("web_search", "text", "timetable"), set()),
@@ -122,7 +124,7 @@ SERVED: Final = ("server_tool_use", "text", "tool_use")
     ],
 )
 def test_calls_that_the_provider_carries_out_may_be_shown_or_not(
-    said: tuple[str, ...], shown: tuple[str, ...], broken: set[str]
+    expected: tuple[str, ...], shown: tuple[str, ...], broken: set[str]
 ) -> None:
     assert set(shown) <= {"text", "fares", *TOOLS.values()}
     events: list[Payload] = []
@@ -130,7 +132,7 @@ def test_calls_that_the_provider_carries_out_may_be_shown_or_not(
         call = {"toolCallId": f"call-{number}", "toolName": name, "input": {"q": "x"}}
         tool = [{"type": "tool-input-available", **call}]
         events += vercel_part("text", "It sails.") if name == "text" else tool
-    assert hop_findings(vercel(*events), messages(*said)) == broken
+    assert hop_findings(vercel(*events), messages(*expected)) == broken
 
 
 SUMMARY: Final = ("**Adding**\n\nTwo and two.", "**Checking**\n\nThree is less.")
@@ -183,8 +185,8 @@ def test_added_text_has_no_order(chunks: list[tuple[str, str]], broken: set[str]
 
 
 def test_an_item_may_be_shown_itself_and_as_its_summary_at_once() -> None:
-    behind = responses(["**Adding**"], "Four.", raw="Two and two.")
-    assert hop_findings(codex_server("Two and two.", "**Adding**", "Four."), behind) == set()
+    upstream = responses(["**Adding**"], "Four.", raw="Two and two.")
+    assert hop_findings(codex_server("Two and two.", "**Adding**", "Four."), upstream) == set()
 
 
 @pytest.mark.parametrize("has_ended", [False, True])
@@ -194,10 +196,10 @@ def test_thinking_may_go_on_while_an_agent_carries_out_a_call(*, has_ended: bool
     call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "read", "rawInput": {}}
     ended = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}
     first, second, *rest = lines.splitlines()
-    behind = [ended] if has_ended else []
+    upstream = [ended] if has_ended else []
     updates = [
         json.dumps({"method": "session/update", "params": {"sessionId": "s", "update": each}})
-        for each in (call, *behind)
+        for each in (call, *upstream)
     ]
     shown = "\n".join([first, updates[0], second, *updates[1:], *rest, ""])
     call_of = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}

@@ -51,14 +51,14 @@ def test_where_alone_a_fault_came(
     of_one: tuple[int, int],
     other: dict[str, Any],
     of_other: tuple[int, int],
-    told: str,
+    message: str,
 ) -> None:
     judged = [
         (stream(**kind), number < having)
         for kind, (having, total) in ((one, of_one), (other, of_other))
         for number in range(total)
     ]
-    assert lone_circumstances(judged) == ((told,) if told else ())
+    assert lone_circumstances(judged) == ((message,) if message else ())
 
 
 def test_what_parts_the_streams_the_same_is_reported_once() -> None:

@@ -32,8 +32,8 @@ def judged(name: str, silent: tuple[str, ...], folder: Path, *, lost: str = "") 
     about["events"] = [event for event in about["events"] if event not in silent]
     extra = {**header.extra, "implementation": about}
     (exchange,) = recording.exchanges
-    told = [e for e in exchange.seen or () if e["type"] not in (*silent, lost)]
-    made = Cassette(replace(header, extra=extra), (replace(exchange, seen=tuple(told)),))
+    found = [e for e in exchange.seen or () if e["type"] not in (*silent, lost)]
+    made = Cassette(replace(header, extra=extra), (replace(exchange, seen=tuple(found)),))
     path = folder / "watched.cassette.jsonl"
     write(path, made)
     return check_paths([path])

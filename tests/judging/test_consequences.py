@@ -204,10 +204,10 @@ def test_what_a_request_loses_of_sealed_data_is_one_finding(
 
 
 def test_no_text_is_lost_by_wrong_counts() -> None:
-    said = "thinking/answer/said"
-    for cause, left in (("wire/chat/total-is-sum", {said}), ("wire/chat/carries", set[str]())):
+    text = "thinking/answer/said"
+    for cause, left in (("wire/chat/total-is-sum", {text}), ("wire/chat/carries", set[str]())):
         ledger = Ledger(StreamResult("", 1, "", "", named=False, verdicts={}, findings=()))
-        for found in (found_at(said, 4), found_at(cause, 2)):
+        for found in (found_at(text, 4), found_at(cause, 2)):
             ledger.add(found.rule, Verdict.FAIL, findings=[found], by="hops")
         withdraw_consequences(ledger)
         assert set(ledger.rules_with(Verdict.FAIL)) - {cause} == left

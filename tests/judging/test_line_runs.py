@@ -108,8 +108,8 @@ def test_lines_in_runs_are_judged_as_one_by_one(
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_thinking_and_text_are_two_runs(size: int) -> None:
     """A line of text begins and ends as one of thinking does: a run stops where they differ."""
-    said = [("thinking", " a")] * 30 + [("content", " b")] * 30
-    data = b"".join(line(name, text, at) for at, (name, text) in enumerate(said)) + LAST
+    found = [("thinking", " a")] * 30 + [("content", " b")] * 30
+    data = b"".join(line(name, text, at) for at, (name, text) in enumerate(found)) + LAST
     setting = setting_for("ollama.chat", "strict", Rulebook.load())
     chunks = [Chunk(data[at : at + size]) for at in range(0, len(data), size)]
     assert not difference(slow(setting, chunks), fast(setting, chunks))

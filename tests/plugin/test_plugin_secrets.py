@@ -48,9 +48,9 @@ def test_no_report_of_pytest_holds_what_was_named(
     project.write("streams.conformance.yaml", FILE)
     project.write("test_streams.py", TEST)
     result = project.run(*given(place), "-v", "--junitxml=results.xml")
-    said = "\n".join((*result.outlines, *result.errlines))
-    assert "no-markers" in said
-    assert SECRETS[kind] not in said
+    text = "\n".join((*result.outlines, *result.errlines))
+    assert "no-markers" in text
+    assert SECRETS[kind] not in text
     assert SECRETS[kind] not in Path(project.path / "results.xml").read_text(encoding="utf-8")
 
 

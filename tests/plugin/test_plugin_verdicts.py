@@ -70,8 +70,8 @@ def test_exchange_fails_by_item(reports: list[Report], *, strict: bool, exercise
 def test_every_finding_is_reported_by_an_item(reports: list[Report]) -> None:
     for report in reports:
         verdicts = FileVerdicts(report)
-        told = [finding for each in items(verdicts) for finding in each.findings]
-        assert sorted(f.id for f in told) == sorted(f.id for f in report.findings)
+        found = [finding for each in items(verdicts) for finding in each.findings]
+        assert sorted(f.id for f in found) == sorted(f.id for f in report.findings)
 
 
 def test_only_a_pass_looks_like_one(reports: list[Report]) -> None:

@@ -205,10 +205,10 @@ def test_text_says_when_it_guesses(tmp_path: Path, capsys: pytest.CaptureFixture
     main(["identify", str(written(tmp_path / "a.sse", GROQ))])
     assert "  profile   groq: x_groq\n" in capsys.readouterr().out
     main(["identify", str(written(tmp_path / "a.sse", PRIVATE))])
-    told = capsys.readouterr().out
-    assert "  profile   none: no fingerprint identifies the sender\n" in told
-    assert "  private   my_reasoning: text that nobody reads\n" in told
-    assert "created: varies (strict: constant)\n" in told
+    printed = capsys.readouterr().out
+    assert "  profile   none: no fingerprint identifies the sender\n" in printed
+    assert "  private   my_reasoning: text that nobody reads\n" in printed
+    assert "created: varies (strict: constant)\n" in printed
 
 
 def test_unknown_format_is_a_usage_error(tmp_path: Path) -> None:

@@ -150,9 +150,11 @@ BAD: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "said"), BAD)
-def test_bad_file_is_refused_in_one_line(name: str, value: Any, said: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=said) as caught:
+@pytest.mark.parametrize(("name", "value", "message"), BAD)
+def test_bad_file_is_refused_in_one_line(
+    name: str, value: Any, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
         find(written(tmp_path, name, value))
     assert str(caught.value).startswith(str(tmp_path / name))
     assert "\n" not in str(caught.value)
@@ -165,14 +167,14 @@ def test_file_has_a_size_that_it_may_have(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [("none", "no such file or folder"), (".", "holds no tokenizer"), ("/dev/zero", "expected a")],
 )
 def test_a_path_that_is_no_tokenizer_exits_2(
-    path: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    path: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["markers", str(tmp_path / path)]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def shown(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:

@@ -99,8 +99,8 @@ def permits(profile: Profile, knob: str, fact: str) -> bool:
 
 @pytest.mark.every_run
 def test_page_is_written_from_the_files_of_today() -> None:
-    told = "stale: python -m tests.authoring.profile_table"
-    assert PAGE.read_text(encoding="utf-8") == page(), told
+    text = "stale: python -m tests.authoring.profile_table"
+    assert PAGE.read_text(encoding="utf-8") == page(), text
 
 
 @pytest.mark.every_run

@@ -74,8 +74,8 @@ def test_only_an_error_is_nothing(
     assert error.is_all is is_all
     binding = any(finding.level == "MUST" for finding in report.findings)
     assert report.exit_code() == (1 if binding else code or 0)
-    told = "came with nothing but" if is_all else "broke off with"
-    assert f"1 answer {told} an error: rate_limit_error: Slow down (in " in render(report, "text")
+    text = "came with nothing but" if is_all else "broke off with"
+    assert f"1 answer {text} an error: rate_limit_error: Slow down (in " in render(report, "text")
 
 
 def test_an_error_that_a_run_expected_is_not_reported(tmp_path: Path) -> None:

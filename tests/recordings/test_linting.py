@@ -99,9 +99,11 @@ FLAWS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "said"), FLAWS)
-def test_flaw_is_reported_with_its_line(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
-    found = [line for line in reported(saved(tmp_path, exchange(**changes))) if said in line]
+@pytest.mark.parametrize(("changes", "message"), FLAWS)
+def test_flaw_is_reported_with_its_line(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    found = [line for line in reported(saved(tmp_path, exchange(**changes))) if message in line]
     assert len(found) == 1, reported(saved(tmp_path, exchange(**changes)))
 
 

@@ -138,10 +138,10 @@ def test_every_answer_of_a_profile_that_ships_is_asked(dialect: str) -> None:
     assert set(variants) < shipped
 
     def answers(names: set[str]) -> set[tuple[str, str]]:
-        told = [profile_values(find(name, dialect)) for name in names]
+        found = [profile_values(find(name, dialect)) for name in names]
         return {
             (rule.id, str([values.get(knob) for knob in sorted(knobs_read(rule))]))
-            for values in told
+            for values in found
             for rule in rules
             if not profile_excludes(rule, values)
         }

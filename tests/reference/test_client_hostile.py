@@ -231,8 +231,8 @@ def test_halves_of_a_character_are_joined(halves: tuple[str, ...]) -> None:
 
 def test_half_a_character_alone_is_replaced_before_the_block_ends() -> None:
     events = read("chat", stream([{"choices": [{"index": 0, "delta": {"content": "a\ud83e"}}]}]))
-    told = [(event.type, event.data.get("text")) for event in events]
-    assert told[-4:] == [
+    found = [(event.type, event.data.get("text")) for event in events]
+    assert found[-4:] == [
         ("text.delta", "a"),
         ("text.delta", "\ufffd"),
         ("text.end", None),

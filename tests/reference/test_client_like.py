@@ -274,7 +274,7 @@ def test_chat_keeps_what_the_system_keeps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--history", "never"), "opal has a history policy of its own"),
         (("--summary", "concise"), "opal does not offer summary 'concise'"),
@@ -283,10 +283,10 @@ def test_chat_keeps_what_the_system_keeps(tmp_path: Path) -> None:
     ],
 )
 def test_chat_refuses_what_the_system_does_not_offer(
-    more: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+    more: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert chat("--like", "opal", "--model", "gpt-5", *more) == (2, [])
-    assert capsys.readouterr().err == f"error: {said}\n"
+    assert capsys.readouterr().err == f"error: {message}\n"
 
 
 def test_chat_refuses_api_that_system_does_not_speak(

@@ -214,8 +214,8 @@ def test_a_torn_tail_costs_its_own_turn_only(tmp_path: Path, lost: int) -> None:
     torn = () if path.stat().st_size <= kept or lost == 1 else (2,)
     assert store.read().torn == torn
     store.append([text_turn("user", "three")])
-    told = [turn.text for turn in store.read().turns]
-    assert told == (["one", "two", "three"] if lost == 1 else ["one", "three"])
+    found = [turn.text for turn in store.read().turns]
+    assert found == (["one", "two", "three"] if lost == 1 else ["one", "three"])
 
 
 def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:

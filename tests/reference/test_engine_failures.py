@@ -71,8 +71,8 @@ def test_failing_admission_fails_alone(engine: Engine, monkeypatch: pytest.Monke
             await read(engine, prompt, Limits(max_tokens=60, temperature=0.5))
         return alone, events + [event async for event in stream]
 
-    alone, beside = run(main)
-    assert beside == alone
+    alone, extra = run(main)
+    assert extra == alone
     assert engine.wait_idle(WAIT_S)
 
 

@@ -76,8 +76,8 @@ def run(main: Coroutine[Any, Any, Any]) -> Any:
 
 def told(events: Sequence[EngineEvent]) -> Told:
     """Deltas of a kind joined."""
-    said = [e for e in events if isinstance(e, ReasoningDelta | TextDelta)]
-    groups = groupby(said, key=lambda event: type(event).__name__)
+    found = [e for e in events if isinstance(e, ReasoningDelta | TextDelta)]
+    groups = groupby(found, key=lambda event: type(event).__name__)
     return [(kind, "".join(event.text for event in group)) for kind, group in groups]
 
 

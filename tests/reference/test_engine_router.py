@@ -187,7 +187,7 @@ def test_stop_string_is_found_across_tokens(cut: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "told"),
+    ("tokens", "expected"),
     [
         # thinking is no visible text
         ([OPEN, *ids("END"), CLOSE, *ids("a")], [("thinking", "END"), ("text", "a")]),
@@ -201,8 +201,8 @@ def test_stop_string_is_found_across_tokens(cut: int) -> None:
         ([CALL, *ids(ADD.replace("1", '"END"')), UNCALL], [("call", 'add {"a": "END"}')]),
     ],
 )
-def test_stop_strings_apply_to_visible_text(tokens: list[int], told: Told) -> None:
-    assert merged(route(tokens, stop=["END"])) == told
+def test_stop_strings_apply_to_visible_text(tokens: list[int], expected: Told) -> None:
+    assert merged(route(tokens, stop=["END"])) == expected
 
 
 @pytest.mark.parametrize(

@@ -88,11 +88,11 @@ def _forget() -> None:
 
 def drawn(kind: str, rng: random.Random) -> tuple[str, str]:
     """A key with what stands around it, and its secret characters."""
-    before, alphabet, size, behind = KINDS[kind]
+    before, alphabet, size, upstream = KINDS[kind]
     secret = "".join(rng.choice(alphabet) for _ in range(size - 2)) + "7a"[: 2 if size > 2 else 0]
     if alphabet.isupper() or "a" not in alphabet:
         secret = secret[:-2] + "7Q"
-    return f"{before}{secret}{behind}", secret
+    return f"{before}{secret}{upstream}", secret
 
 
 def longest_run(secret: str, shown: str) -> int:

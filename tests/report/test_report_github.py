@@ -105,8 +105,8 @@ def test_what_is_expected_is_not_annotated() -> None:
 def test_a_stream_cannot_write_commands(tmp_path: Path) -> None:
     report = check_paths([hostile_recording(tmp_path)])
     lines = render(report).splitlines()
-    told = [line for line in lines if line.startswith("::")]
-    assert len(told) + 1 == len(lines)
+    found = [line for line in lines if line.startswith("::")]
+    assert len(found) + 1 == len(lines)
     assert all(line.isprintable() for line in lines)
 
 

@@ -213,12 +213,12 @@ def test_a_finding_stands_at_its_line_under_a_lasting_id() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "said"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "note")]
+    ("level", "message"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "note")]
 )
-def test_levels_are_those_of_the_standard(level: Level, said: str) -> None:
+def test_levels_are_those_of_the_standard(level: Level, message: str) -> None:
     run = run_of(Report((stream(finding(level=level)),)))
-    assert run["results"][0]["level"] == said
-    assert run["tool"]["driver"]["rules"][0]["defaultConfiguration"] == {"level": said}
+    assert run["results"][0]["level"] == message
+    assert run["tool"]["driver"]["rules"][0]["defaultConfiguration"] == {"level": message}
 
 
 def test_a_file_elsewhere_has_an_absolute_uri() -> None:

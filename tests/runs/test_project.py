@@ -95,10 +95,10 @@ WRONG: Final = [
 def test_a_mistake_is_one_line_with_its_place(text: str, line: str) -> None:
     with pytest.raises(SpecError) as caught:
         project(text)
-    said = str(caught.value)
-    assert said.startswith(f"conformance.yaml:{line}")
-    assert "secret" not in said
-    assert "\n" not in said
+    message = str(caught.value)
+    assert message.startswith(f"conformance.yaml:{line}")
+    assert "secret" not in message
+    assert "\n" not in message
 
 
 def test_a_link_leads_where_it_leads(tmp_path: Path) -> None:

@@ -54,8 +54,8 @@ class TalkingAgent:
         deltas = [each["choices"][0]["delta"] for each in chunks if each["choices"]]
         text = "".join(each.get("content") or "" for each in deltas)
         talk.append({"role": "assistant", "content": text})
-        told = [task, agent.artifact([said(text)]), agent.status("completed")]
-        named: list[Any] = json.loads(json.dumps(told).replace(_context_of(task), given))
+        found = [task, agent.artifact([said(text)]), agent.status("completed")]
+        named: list[Any] = json.loads(json.dumps(found).replace(_context_of(task), given))
         return named
 
 

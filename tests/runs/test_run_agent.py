@@ -207,8 +207,8 @@ def command() -> list[str]:
 
 def test_the_command_needs_no_port_and_no_protocol(command: list[str], tmp_path: Path) -> None:
     given = [*command, " ".join(SAMPLE), "--save", str(tmp_path)]
-    told = CliRunner().invoke(app, given)
-    assert told.exit_code == 0, told.output
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.output
     assert (tmp_path / "acp" / "app-answer.cassette.jsonl").is_file()
 
 
@@ -251,9 +251,9 @@ def test_other_service_is_named(kind: str, command: list[str], tmp_path: Path) -
     script = tmp_path / "hostile.py"
     code, message = HOSTILE[kind]
     script.write_text(code, encoding="utf-8")
-    told = CliRunner().invoke(app, [*command, f"{sys.executable} {script}"])
-    assert told.exit_code != 0
-    assert message in str(told.exception), (told.exception, told.output)
+    result = CliRunner().invoke(app, [*command, f"{sys.executable} {script}"])
+    assert result.exit_code != 0
+    assert message in str(result.exception), (result.exception, result.output)
 
 
 DYING: Final = """
@@ -298,6 +298,6 @@ def test_an_agent_that_dies_in_a_turn_is_judged_by_what_it_said(tmp_path: Path) 
     ],
 )
 def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> None:
-    told = CliRunner().invoke(app, ["run", *given])
-    assert isinstance(told.exception, UsageError)
-    assert message in told.exception.message
+    result = CliRunner().invoke(app, ["run", *given])
+    assert isinstance(result.exception, UsageError)
+    assert message in result.exception.message

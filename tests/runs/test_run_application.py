@@ -191,8 +191,8 @@ def test_of_five_faults_exactly_these_are_found(tmp_path: Path) -> None:
 
 def test_what_is_not_kept_has_no_file_and_no_line(tmp_path: Path) -> None:
     outcome = ran(Application(faults=frozenset({"lost-signature"})), tmp_path, is_kept=False)
-    beside = [f.upstream for f in outcome.report.findings if f.upstream is not None]
-    assert {(each.file.partition("/")[0], each.line) for each in beside} == {("vercel.ui", None)}
+    extra = [f.upstream for f in outcome.report.findings if f.upstream is not None]
+    assert {(each.file.partition("/")[0], each.line) for each in extra} == {("vercel.ui", None)}
 
 
 def test_both_hops_are_in_one_recording_and_judged_the_same_offline(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_an_application_that_asks_nothing_is_no_target(
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    told = rf"the application ?{came}, and asked nothing at port \d+ \({hint}"
-    with pytest.raises(RemoteError, match=told):
+    message = rf"the application ?{came}, and asked nothing at port \d+ \({hint}"
+    with pytest.raises(RemoteError, match=message):
         ran(silent, tmp_path)
 
 
@@ -276,13 +276,13 @@ def test_what_was_asked_in_place_of_a_model_is_named(path: str, shown: str, tmp_
 
     with pytest.raises(RemoteError) as failed:
         ran(Astray(), tmp_path)
-    said = failed.value.message
-    assert "answered HTTP 200, and asked nothing at port" in said
-    assert shown in said
-    assert "GET /v1/models (HTTP 200)" in said
-    assert "what was refused (" in said
-    assert "a1B2a1B2" not in said
-    assert len(said) < 600
+    message = failed.value.message
+    assert "answered HTTP 200, and asked nothing at port" in message
+    assert shown in message
+    assert "GET /v1/models (HTTP 200)" in message
+    assert "what was refused (" in message
+    assert "a1B2a1B2" not in message
+    assert len(message) < 600
 
 
 def test_paths_that_no_api_has_are_noted_where_the_run_goes_on(tmp_path: Path) -> None:
@@ -305,13 +305,13 @@ def test_command_names_an_application(tmp_path: Path, monkeypatch: pytest.Monkey
         port = free.getsockname()[1]
     monkeypatch.setattr(HOSTED, "upstream", f"http://127.0.0.1:{port}")
     given = ["--protocol", "vercel.ui", "--upstream-port", str(port), "--scenario", "app-answer"]
-    told = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, ["run", "--asgi", "tests.fakes.application:HOSTED", *given, "--save", str(tmp_path)]
     )
-    assert told.exit_code == 0, told.output
+    assert result.exit_code == 0, result.output
     assert (tmp_path / "vercel.ui" / "app-answer.cassette.jsonl").is_file()
     # What would exercise the rest must be something that an application can be asked.
-    hints = re.findall(r"run scenario ([^)]*)\)", told.output)
+    hints = re.findall(r"run scenario ([^)]*)\)", result.output)
     assert all(name.startswith("app-") for hint in hints for name in hint.split(" or "))
 
 
@@ -332,9 +332,9 @@ def test_command_names_an_application(tmp_path: Path, monkeypatch: pytest.Monkey
     ],
 )
 def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> None:
-    told = CliRunner().invoke(app, ["run", *given])
-    assert isinstance(told.exception, UsageError)
-    assert message in told.exception.message
+    result = CliRunner().invoke(app, ["run", *given])
+    assert isinstance(result.exception, UsageError)
+    assert message in result.exception.message
 
 
 def test_an_agent_is_asked_in_its_protocol_and_judged_the_same(tmp_path: Path) -> None:

@@ -78,8 +78,8 @@ def test_application_that_closes_where_its_model_refuses_does_not_end_run(
     outcome = ran(ChatApplication(tries=3), tmp_path, scenarios=chosen)
     assert outcome.unanswered == ()
     assert outcome.scenarios == len(chosen)
-    told = [note for note in outcome.report.notes if "was not answered, as its model" in note]
-    roles = [note.partition(" was")[0].rpartition("/")[2] for note in told]
+    found = [note for note in outcome.report.notes if "was not answered, as its model" in note]
+    roles = [note.partition(" was")[0].rpartition("/")[2] for note in found]
     assert roles == ["cut", "refused"]
     assert "turn, retry 1, retry 2 in app-failures/refused" in notes_on_calls(outcome)[0]
 

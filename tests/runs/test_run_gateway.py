@@ -121,8 +121,8 @@ def test_an_answer_from_a_cache_is_reported_and_not_blamed(tmp_path: Path) -> No
     again = [structs.replace(each, name="gateway-again") for each in whole]
     outcome = ran(Gateway(caches=True), tmp_path, [*whole, *again])
     assert violated(outcome.report) == set()
-    told = "openai.chat gateway-again/body answered without asking the upstream"
-    assert any(note.startswith(told) for note in outcome.report.notes)
+    text = "openai.chat gateway-again/body answered without asking the upstream"
+    assert any(note.startswith(text) for note in outcome.report.notes)
     offline = check_paths([tmp_path], trust=[tmp_path])
     assert violated(offline) == set()
 
@@ -180,14 +180,14 @@ WAYS = [(here, behind) for here in APIS for behind in APIS]
 
 
 @pytest.mark.one_in(8)
-@pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
-def test_a_right_translation_has_no_finding(here: Api, behind: Api, tmp_path: Path) -> None:
-    outcome = ran(Translator(behind), tmp_path, dialects=(APIS[here],))
+@pytest.mark.parametrize(("here", "upstream"), WAYS, ids=str)
+def test_a_right_translation_has_no_finding(here: Api, upstream: Api, tmp_path: Path) -> None:
+    outcome = ran(Translator(upstream), tmp_path, dialects=(APIS[here],))
     assert violated(outcome.report) == set()
     assert outcome.unanswered == ()
     (path,) = tmp_path.rglob("gateway-tools.cassette.jsonl")
     assert {each.dialect for each in read(path).exchanges if each.hop == "upstream"} == {
-        APIS[behind]
+        APIS[upstream]
     }
     passed = {rule for rule, won in outcome.report.verdicts.items() if won is Verdict.PASS}
     hops = ("hop-text", "hop-thinking", "hop-tools", "hop-order", "hop-usage", "hop-calls")

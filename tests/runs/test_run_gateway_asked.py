@@ -234,10 +234,10 @@ def test_what_is_asked_in_other_words_is_right(rewrite: Rewrite, tmp_path: Path)
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
-def test_every_translation_is_compared(here: Api, behind: Api, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("here", "upstream"), WAYS, ids=str)
+def test_every_translation_is_compared(here: Api, upstream: Api, tmp_path: Path) -> None:
     scenarios = load_scenarios(["gateway-tools"])
-    report = ran(Translator(behind), tmp_path, scenarios, dialects=(APIS[here],)).report
+    report = ran(Translator(upstream), tmp_path, scenarios, dialects=(APIS[here],)).report
     assert violated(report) == set()
     assert {report.verdicts[each] for each in ASKED} == {Verdict.PASS}
 
@@ -254,12 +254,12 @@ TRANSLATED: list[tuple[str, Rewrite]] = [
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("here", "behind"), [("responses", "chat"), ("messages", "responses")])
+@pytest.mark.parametrize(("here", "upstream"), [("responses", "chat"), ("messages", "responses")])
 @pytest.mark.parametrize(("rule", "rewrite"), TRANSLATED)
 def test_what_a_translation_loses_is_found(
-    rule: str, rewrite: Rewrite, here: Api, behind: Api, tmp_path: Path
+    rule: str, rewrite: Rewrite, here: Api, upstream: Api, tmp_path: Path
 ) -> None:
-    gateway = Translator(behind, rewrites=rewrite)
+    gateway = Translator(upstream, rewrites=rewrite)
     scenarios = load_scenarios(["gateway-tools"])
     report = ran(gateway, tmp_path, scenarios, dialects=(APIS[here],)).report
     assert {each for each, _ in violated(report)} == {f"scenario/asked-{rule}"}

@@ -94,9 +94,9 @@ def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
 def recording(path: Path, **changes: object) -> Path:
     """A chat that ended well, but for the changes."""
     chunk = '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s]}'
-    said = '{"index":0,"delta":{"role":"assistant","content":"$name"},"finish_reason":null}'
+    text = '{"index":0,"delta":{"role":"assistant","content":"$name"},"finish_reason":null}'
     ended = '{"index":0,"delta":{},"finish_reason":"stop"}'
-    data = "".join(f"data: {chunk % each}\n\n" for each in (said, ended)) + "data: [DONE]\n\n"
+    data = "".join(f"data: {chunk % each}\n\n" for each in (text, ended)) + "data: [DONE]\n\n"
     exchange = Exchange(
         request=Request(json={"model": "$m", "messages": [{"role": "user", "content": "$ask"}]}),
         response=Response(200, "1.1", (("content-type", "text/event-stream"),)),

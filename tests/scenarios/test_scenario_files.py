@@ -221,12 +221,14 @@ WRONG: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), WRONG, ids=[each[1] or each[2] for each in WRONG])
-def test_mistakes_are_reported_with_their_place(old: str, new: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "message"), WRONG, ids=[each[1] or each[2] for each in WRONG]
+)
+def test_mistakes_are_reported_with_their_place(old: str, new: str, message: str) -> None:
     assert old in PLAIN
     with pytest.raises(SpecError) as caught:
         read(PLAIN.replace(old, new))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).startswith("own.yaml:")
 
 
@@ -261,8 +263,8 @@ def test_scenarios_are_linted(tmp_path: Path) -> None:
     (tmp_path / "excused.yaml").write_text(excused, encoding="utf-8")
     (tmp_path / "broken.yaml").write_text("{", encoding="utf-8")
     problems = lint_scenarios([tmp_path])
-    told = [(Path(p.place.file).name, p.severity, p.message) for p in problems]
-    assert told == [
+    texts = [(Path(p.place.file).name, p.severity, p.message) for p in problems]
+    assert texts == [
         ("excused.yaml", "error", "`excused` names 'no/such/rule', which is no rule"),
         ("idle.yaml", "warning", "no rule fits 'no/such/*'"),
         ("wrong.yaml", "error", "nothing is called '$modle' (did you mean 'model'?)"),

@@ -79,8 +79,8 @@ def test_every_judged_requirement_is_shown_by_a_preset(system: System) -> None:
 
 
 def test_page_is_what_the_runs_report() -> None:
-    told = "stale: python -m tests.systems.matrix"
-    assert matrix.PAGE.read_text(encoding="utf-8") == matrix.page(matrix.declared()), told
+    text = "stale: python -m tests.systems.matrix"
+    assert matrix.PAGE.read_text(encoding="utf-8") == matrix.page(matrix.declared()), text
 
 
 def test_no_system_contradicts_itself() -> None:

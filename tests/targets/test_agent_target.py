@@ -73,13 +73,15 @@ def test_a_turn_holds_the_lines_of_both_sides(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "told"),
+    ("first", "last", "message"),
     [
         ("of turn 1", "", "ended with exit status 3$"),
         ("of turn 1", "of turn 2", "exit status 3; stderr ends: of turn 2$"),
     ],
 )
-def test_one_turn_explains_no_other_turn(first: str, last: str, told: str, tmp_path: Path) -> None:
+def test_one_turn_explains_no_other_turn(
+    first: str, last: str, message: str, tmp_path: Path
+) -> None:
     turns = f"""
 prompts = 0
 def prompted():
@@ -94,7 +96,7 @@ def prompted():
     code = ANSWERS.replace("import json, sys", f"import json, sys, time\n{turns}").replace(
         "        result =", f"        {called.strip()}\n        result ="
     )
-    with pytest.raises(NoAnswerError, match=told):
+    with pytest.raises(NoAnswerError, match=message):
         asyncio.run(fetched([script(tmp_path, code)], times=2))
 
 
@@ -180,8 +182,8 @@ sys.exit(3)
         async with agent as target:
             await target.fetch(PROMPT)
 
-    said = "the agent ended with exit status 3; stderr ends: last words"
-    with pytest.raises(NoAnswerError, match=said):
+    text = "the agent ended with exit status 3; stderr ends: last words"
+    with pytest.raises(NoAnswerError, match=text):
         asyncio.run(asked())
     assert len(agent.left) == 1
 

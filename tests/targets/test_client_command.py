@@ -59,7 +59,7 @@ def test_baseline_holds_client_failures(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    ("mode", "code", "said"),
+    ("mode", "code", "message"),
     [
         ("plain", 0, ""),
         ("crashes", 4, "ended with exit status 7; stderr ends: the last words"),
@@ -69,9 +69,9 @@ def test_baseline_holds_client_failures(tmp_path: Path, capsys: pytest.CaptureFi
         ("says-why", 4, "asked nothing; the adapter says failed: TypeError: no such model"),
     ],
 )
-def test_exit_codes(mode: str, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_codes(mode: str, code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*RUN, "--client", f"{FAKE} {mode}"]) == code
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

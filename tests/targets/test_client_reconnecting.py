@@ -54,10 +54,10 @@ DEFECTS: list[tuple[str, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("defect", "said"), DEFECTS)
-def test_every_way_to_err_is_found(defect: str, said: dict[str, str]) -> None:
+@pytest.mark.parametrize(("defect", "expected"), DEFECTS)
+def test_every_way_to_err_is_found(defect: str, expected: dict[str, str]) -> None:
     found = {case: rules[RULE] for case, rules in cases(defect).items() if RULE in rules}
-    for case, message in said.items():
+    for case, message in expected.items():
         assert message in found[case]
 
 

@@ -230,10 +230,10 @@ def test_a_fault_after_all_cases_keeps_the_report() -> None:
 
 def test_what_a_client_says_of_a_failure_reaches_the_report() -> None:
     (found,) = [each for each in fake("later-fails").report.findings if "ending" in each.rule]
-    said = (
+    text = (
         "expected completed, got failed: the client's own\\nwords; stderr ends: the trace of case "
     )
-    assert found.message.startswith(said)
+    assert found.message.startswith(text)
     assert found.message.count("the trace") == 1
 
 

@@ -182,8 +182,8 @@ def test_who_tries_for_ever_is_refused_at_last(word: str, *, goes_on: bool) -> N
     upstream = UpstreamStandIn()
     for _ in range(2):
         upstream.begin_request(ScriptedUpstream((word,)), TurnSigns("Go on."))
-        said = [[{"role": "user", "content": "Go on." * (n if goes_on else 1)}] for n in range(6)]
-        bodies = [{**ASKED, "messages": history} for history in said]
+        found = [[{"role": "user", "content": "Go on." * (n if goes_on else 1)}] for n in range(6)]
+        bodies = [{**ASKED, "messages": history} for history in found]
         given = [upstream.answer_call("POST", "/v1/chat/completions", body) for body in bodies]
         assert [each.status == 400 for each in given] == [False] * MOST_TRIES + [True, True]
         assert all(each.breaks_off for each in given)

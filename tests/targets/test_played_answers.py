@@ -203,7 +203,7 @@ def test_thinking_comes_encrypted_where_the_request_includes_that(*, stream: boo
 
 
 @pytest.mark.parametrize(
-    ("model", "summary", "said"),
+    ("model", "summary", "message"),
     [
         ("gpt-5.4", None, ""),
         ("openai/o3", None, ""),
@@ -212,12 +212,12 @@ def test_thinking_comes_encrypted_where_the_request_includes_that(*, stream: boo
         ("m", None, "Two and two, thought 7: is 4."),
     ],
 )
-def test_openai_models_show_no_raw_thinking(model: str, summary: str | None, said: str) -> None:
+def test_openai_models_show_no_raw_thinking(model: str, summary: str | None, message: str) -> None:
     reasoning = {"reasoning": {"summary": summary}} if summary else {}
     for streams in (True, False):
         asked = {"model": model, "input": "Hi", "stream": streams, **reasoning}
         answer = answered("openai.responses", asked)
-        assert "".join(answer.thinking) == said
+        assert "".join(answer.thinking) == message
         assert "".join(answer.text) == "Answer 7: **4**, no more."
 
 

@@ -221,17 +221,17 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("name", "recorded", "body", "path", "headers", "told"), OTHER)
+@pytest.mark.parametrize(("name", "recorded", "body", "path", "headers", "message"), OTHER)
 def test_another_request_is_refused_and_distinguished(
     name: str,
     recorded: dict[str, Any],
     body: Any,
     path: str,
     headers: tuple[tuple[str, str], ...],
-    told: str,
+    message: str,
 ) -> None:
     why = str(ask(shelf(exchange(**recorded)), body, path, headers=headers))
-    assert told in why, name
+    assert message in why, name
     assert "no recorded exchange answers POST" in why
     assert "\n" not in why
 

@@ -332,9 +332,11 @@ UNFIT = [
 ]
 
 
-@pytest.mark.parametrize(("unfit", "told"), UNFIT)
-def test_what_http_cannot_carry_is_refused_before_anything_is_served(unfit: Any, told: str) -> None:
-    with pytest.raises(CassetteError, match=told), serving([cassette(unfit)]):
+@pytest.mark.parametrize(("unfit", "message"), UNFIT)
+def test_what_http_cannot_carry_is_refused_before_anything_is_served(
+    unfit: Any, message: str
+) -> None:
+    with pytest.raises(CassetteError, match=message), serving([cassette(unfit)]):
         pass
 
 

@@ -41,9 +41,9 @@ def test_chunks_are_passed_on_as_they_are_read(
             read += part_bytes(reader.feed(data))
             passed += passer.feed(data)
             # A size is passed on before the data behind it, an odd line end with what follows it.
-            ahead, behind = passed[len(read) :], read[len(passed) :]
-            assert passed + behind == read + ahead
-            assert SIZE_OR_END.fullmatch(ahead + behind)
+            ahead, upstream = passed[len(read) :], read[len(passed) :]
+            assert passed + upstream == read + ahead
+            assert SIZE_OR_END.fullmatch(ahead + upstream)
     assert (passer.done, passer.fault, passer.rest) == (reader.done, reader.fault, reader.rest)
     assert passed == read or not (passer.done or passer.fault)
 

@@ -240,8 +240,8 @@ def test_a_credential_of_a_header_is_known_in_bodies() -> None:
 
 
 def test_the_model_that_a_header_names_too_is_no_secret() -> None:
-    told = '{"turn_id":"0199c2f1-77aa","model":"quince-large-2"}'
-    request = Request(headers=(("x-turn-metadata", told),), json={"model": "quince-large-2"})
+    text = '{"turn_id":"0199c2f1-77aa","model":"quince-large-2"}'
+    request = Request(headers=(("x-turn-metadata", text),), json={"model": "quince-large-2"})
     redactor = Redactor()
     clean = redactor.request(request)
     assert clean.json == request.json

@@ -308,5 +308,5 @@ def test_no_report_of_a_raw_recording_shows_what_its_request_sent(tmp_path: Path
     # A key that is the model's name, too, is none.
     names = ("plain", "percent", "base64")
     cases = [each for each in table() if each[1] in names and each[0] != "request body"]
-    told = [(*each, reported_of_file(*each, tmp_path)) for each in cases]
-    assert [each for each in told if each[2]] == []
+    found = [(*each, reported_of_file(*each, tmp_path)) for each in cases]
+    assert [each for each in found if each[2]] == []

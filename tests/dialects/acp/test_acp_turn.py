@@ -38,8 +38,8 @@ PROMPT = {"id": 2, "method": "session/prompt", "params": {}}
 
 def test_a_run_of_chunks_of_one_kind_is_one_thought_or_message() -> None:
     usage = {"inputTokens": 3, "outputTokens": 2, "thoughtTokens": 1}
-    told = [chunk("thought", "so"), chunk("thought", "."), chunk("message", "Hi")]
-    assert said(PROMPT, *told, stopped(usage=usage)) == [
+    texts = [chunk("thought", "so"), chunk("thought", "."), chunk("message", "Hi")]
+    assert said(PROMPT, *texts, stopped(usage=usage)) == [
         ("message.start", {"role": "assistant"}),
         ("thinking.start", {"block": 0, "channel": "raw", "explicit": False}),
         ("thinking.delta", {"block": 0, "channel": "raw", "text": "so"}),

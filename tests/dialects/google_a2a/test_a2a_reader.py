@@ -41,9 +41,9 @@ def ends(events: list[Event]) -> list[str]:
 
 
 @BOTH
-@pytest.mark.parametrize("told", [streamed, shown])
-def test_what_is_repeated_is_reported_once(told: Any, version: str) -> None:
-    events = read(*told(Agent(version)))
+@pytest.mark.parametrize("expected", [streamed, shown])
+def test_what_is_repeated_is_reported_once(expected: Any, version: str) -> None:
+    events = read(*expected(Agent(version)))
     assert texts_of(events, "text.delta") == LOCK_TEXT
     assert texts_of(events, "thinking.delta").endswith(LOCK)
     assert texts_of(events, "thinking.delta").count(LOCK) == 1
@@ -142,17 +142,17 @@ def test_a_message_that_carries_on_names_the_context_and_is_a_message_of_its_own
     (scenario,) = load_scenarios(["app-answer"])
     first, later = scenario.steps
     agent = Agent("0.3")
-    told = [agent.task(), agent.artifact([said("At one.")]), agent.status("completed")]
+    found = [agent.task(), agent.artifact([said("At one.")]), agent.status("completed")]
     asked = step_request(first, NAME, known_values(first, lambda _: None, NAME, SETTINGS), SETTINGS)
     head = Response(headers=(("content-type", "text/event-stream"),))
     answer = Exchange(
-        number=1, request=asked, response=head, chunks=(Chunk(sse(told).encode()),), dialect=NAME
+        number=1, request=asked, response=head, chunks=(Chunk(sse(found).encode()),), dialect=NAME
     )
     read = read_transcript(answer, dialects.get(NAME), Reading(), keep="wire")
     values = known_values(later, lambda _: read, NAME, SETTINGS)
     next_one = step_request(later, NAME, values, SETTINGS, answer)
     assert "contextId" not in message(asked)
-    assert message(next_one)["contextId"] == told[0]["result"]["contextId"]
+    assert message(next_one)["contextId"] == found[0]["result"]["contextId"]
     assert message(next_one)["messageId"] != message(asked)["messageId"]
 
 

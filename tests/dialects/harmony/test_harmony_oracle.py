@@ -68,13 +68,13 @@ def encoding(ranks: Path) -> Any:
 
 def written(encoding: Any, answer: list[Message]) -> str:
     """An answer as the library writes it, behind a prompt that ends with the assistant's start."""
-    said = []
+    found = []
     for channel, recipient, kind, content in answer:
         message = openai_harmony.Message.from_role_and_content("assistant", content)
         message = message.with_channel(channel)
         message = message.with_recipient(recipient) if recipient else message
-        said.append(message.with_content_type(kind) if kind else message)
-    tokens = [token for each in said for token in encoding.render(each)]
+        found.append(message.with_content_type(kind) if kind else message)
+    tokens = [token for each in found for token in encoding.render(each)]
     text = str(encoding.decode(tokens)).removeprefix("<|start|>assistant")
     return f"{text.removesuffix('<|end|>')}<|return|>" if text.endswith("<|end|>") else text
 

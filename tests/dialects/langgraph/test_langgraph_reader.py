@@ -108,7 +108,7 @@ def test_what_is_sealed_is_never_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("block", "kind", "said"),
+    ("block", "kind", "message"),
     [
         ({"type": "text", "text": "a"}, "text", "a"),
         ({"type": "reasoning", "content": [{"text": "a"}]}, "thinking", "a"),
@@ -117,9 +117,9 @@ def test_what_is_sealed_is_never_text() -> None:
         ("a", "text", "a"),
     ],
 )
-def test_blocks_of_every_api_are_read(block: Any, kind: str, said: str) -> None:
+def test_blocks_of_every_api_are_read(block: Any, kind: str, message: str) -> None:
     (piece,) = pieces_of({"content": [block]})
-    assert (piece.kind, piece.text) == (kind, said)
+    assert (piece.kind, piece.text) == (kind, message)
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,8 @@ def test_parts_of_a_request_are_reported() -> None:
     turn = {"role": "assistant", "content": [thinking("Two.", closed=True), written("Four.")]}
     asked = Request(json={"messages": [{"role": "user", "content": "2 + 2?"}, turn]})
     events = dialects.get("mistral.chat").reader(Reading()).request(asked)
-    told = [(e.data["position"], e.data["kind"], e.data["thought"]) for e in events[3:]]
-    assert told == [(1, "thinking", "Two."), (1, "text", "")]
+    found = [(e.data["position"], e.data["kind"], e.data["thought"]) for e in events[3:]]
+    assert found == [(1, "thinking", "Two."), (1, "text", "")]
 
 
 def test_thinking_goes_back_as_a_signed_part() -> None:
@@ -138,7 +138,7 @@ def test_hostile_content_is_read(content: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "said"),
+    ("payload", "message"),
     [
         ({"object": "error", "message": "No such effort.", "code": "3000"}, "No such effort."),
         ({"object": "error", "message": {"detail": [{"msg": "Not a list"}]}}, "Not a list"),
@@ -148,8 +148,8 @@ def test_hostile_content_is_read(content: Any) -> None:
         ({"fault": {"faultstring": "bad"}}, None),
     ],
 )
-def test_refusal_is_read_in_each_form(payload: dict[str, Any], said: str | None) -> None:
+def test_refusal_is_read_in_each_form(payload: dict[str, Any], message: str | None) -> None:
     reader = dialects.get("mistral.chat").reader(Reading())
     events = reader.read(Frame("body", "", "", "", 0), payload, 1)
     errors = [each.data["message"] for each in events if each.type == "error"]
-    assert errors == ([] if said is None else [said])
+    assert errors == ([] if message is None else [message])
