@@ -13,7 +13,6 @@ import pytest
 from conformance.cli import main
 from conformance.cli.verbs import VERBS, load_verb
 from conformance.core.configuration import CONFIGURATION, NO_CONFIG
-from conformance.core.own_keys import KEYS
 from conformance.core.shipped import cassettes
 
 RECORDED: Final = "openai.chat/openai/padding-off.cassette.jsonl"
@@ -45,14 +44,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("rules").mkdir()
     Path("rules/own.yaml").write_text(RULES, encoding="utf-8")
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Any:
-    before = dict(KEYS)
-    yield
-    KEYS.clear()
-    KEYS.update(before)
 
 
 def configured(text: str) -> None:

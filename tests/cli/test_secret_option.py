@@ -11,7 +11,6 @@ import pytest
 
 from conformance.cli import main
 from conformance.cli.verbs import VERBS, load_verb
-from conformance.core.own_keys import KEYS, NAMES
 
 # Verbs that read nothing of anybody.
 OWN: Final = {"demo", "explain", "init", "list", "markers", "schema"}
@@ -52,15 +51,6 @@ def secret(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     value = SECRETS[request.param]
     monkeypatch.setenv("MY_SECRET", value)
     return value
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Any:
-    before = dict(KEYS), dict(NAMES)
-    yield
-    for known, was in zip((KEYS, NAMES), before, strict=True):
-        known.clear()
-        known.update(was)
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None) -> str:

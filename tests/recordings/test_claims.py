@@ -19,7 +19,6 @@ from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Chunk
 from conformance.judging.result import Report
-from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import available, find
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import check_paths, check_recording
@@ -29,16 +28,12 @@ from conformance.report import text
 from conformance.report.files import render
 from conformance.report.silences import rule_silences
 from conformance.rules.verdicts import Verdict
+from tests.rulebooks import rulebook
 
 Failed = set[tuple[int, str, str]]
 """Number of an exchange, view, rule."""
 
 _NAMED = 3  # profiles that are tried with each recording, those that change a failing rule
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ import pytest
 from conformance.cassette import open_recording
 from conformance.core.shipped import cassettes
 from conformance.judging.result import StreamResult
-from conformance.judging.rulebook import Rulebook, profile_values
+from conformance.judging.rulebook import profile_values
 from conformance.recordings.check import check_untrusted
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.settings import RecordingSettings
 from conformance.rules.compiled import compile_rule
 from conformance.rules.reads import knobs_read
+from tests.rulebooks import rulebook
 
 SETS = (
     ("openai.chat", "openai"),  # changes no rule
@@ -26,11 +26,6 @@ SETS = (
     ("openai.responses", "openai"),
     ("anthropic.messages", "anthropic"),
 )
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
 
 
 def results(path: Path) -> list[StreamResult]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -161,14 +160,6 @@ def test_real_recordings_are_read_the_same(row: dict[str, Any], captures: Path) 
         if framing != "body" and is_binary != (framing == "binary"):
             pytest.skip(f"the reference client reads no streams of {one.dialect} as {framing}")
         assert_agreed(one)
-
-
-@pytest.fixture(scope="session")
-def captures() -> Path:
-    folder = os.environ.get("CONFORMANCE_CAPTURES")
-    if not folder:
-        pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
-    return Path(folder)
 
 
 def vectors() -> Iterator[tuple[str, dict[str, Any]]]:

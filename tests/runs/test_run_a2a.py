@@ -12,7 +12,8 @@ import pytest
 from conformance.core.errors import RemoteError
 from tests.authoring.a2a import Agent, said
 from tests.evidence.two_hops import sse
-from tests.runs.test_run_application import ran, violated
+from tests.plain_results import violated
+from tests.runs.test_run_application import ran
 
 METHODS: Final = {"message/stream": "0.3", "SendStreamingMessage": "1.0"}
 

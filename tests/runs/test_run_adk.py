@@ -8,7 +8,8 @@ import pytest
 
 from conformance.cassette import read
 from tests.fakes.adk_application import AdkApplication, Fault
-from tests.runs.test_run_application import ran, violated
+from tests.plain_results import violated
+from tests.runs.test_run_application import ran
 
 PROTOCOL = "google.adk"
 ENDS = "app-failures"

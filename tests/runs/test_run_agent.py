@@ -24,6 +24,7 @@ from conformance.targets.agent import AgentTarget
 from conformance.targets.gateway import serve_upstream
 from conformance.wire.faults import ExchangeLimits
 from tests.fakes.acp_agent import AgentFault
+from tests.plain_results import violated
 
 SAMPLE: Final = [sys.executable, "-m", "tests.fakes.acp_agent"]
 ACP: Final = "wire/acp"
@@ -71,10 +72,6 @@ def ran(
 
 def fired(report: Report) -> set[str]:
     return {rule for rule, won in report.verdicts.items() if won is Verdict.PASS}
-
-
-def violated(report: Report) -> set[str]:
-    return {finding.rule for finding in report.findings}
 
 
 def test_a_right_agent_has_no_finding(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ from conformance.runs import RunOutcome, recorded_scenarios
 from reference_impl.client.wire import Api
 from tests.fakes.gateway import Gateway, Send
 from tests.fakes.translating import Translator, forgets, invents, leaks, loses, reorders
-from tests.runs.test_run_gateway import APIS, ran, violated
+from tests.plain_results import violated_steps
+from tests.runs.test_run_gateway import APIS, ran
 
 SHIPPED = cassettes()
 ANSWERS: dict[Api, tuple[str, ...]] = {
@@ -46,9 +47,9 @@ def behind(
 @pytest.mark.parametrize("api", APIS.values())
 def test_who_passes_on_has_no_finding_whatever_was_recorded(api: str, tmp_path: Path) -> None:
     outcome = behind(Gateway(), [SHIPPED / api], tmp_path, api)
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert outcome.scenarios >= 10
-    assert violated(check_paths([tmp_path], trust=[tmp_path])) == set()
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == set()
 
 
 # The translator writes summaries itself, and would do so beside a recorded one.
@@ -59,7 +60,7 @@ WAYS = [(here, there) for here in APIS for there in APIS if (here, there) != ("r
 @pytest.mark.parametrize(("here", "there"), WAYS)
 def test_who_translates_well_has_no_finding(here: Api, there: Api, tmp_path: Path) -> None:
     outcome = behind(Translator(there), paths(there), tmp_path, APIS[here])
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     verdicts = outcome.report.verdicts
     hops = ("hop-text", "hop-thinking", "hop-usage")
     assert {verdicts[f"scenario/{each}"] for each in hops} == {Verdict.PASS}
@@ -80,7 +81,7 @@ WRONG: list[tuple[Translator, str]] = [
 @pytest.mark.parametrize(("gateway", "rule"), WRONG)
 def test_who_translates_badly_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
     report = behind(gateway, paths(gateway.asks), tmp_path, "openai.responses").report
-    assert rule in {found for found, _ in violated(report)}
+    assert rule in {found for found, _ in violated_steps(report)}
 
 
 def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
     told = {s.reasons.get("scenario/ending", "") for s in report.streams if s.role == "exchange-1"}
     assert "upstream got a request in anthropic.messages, openai.chat was recorded" in told
     assert report.verdicts["scenario/hop-text"] is not Verdict.FAIL
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
 
 
 def recording(path: Path, **changes: object) -> Path:
@@ -128,12 +129,12 @@ def test_who_refuses_what_breaks_binding_rule_is_right(tmp_path: Path, *, is_bro
         said = path.read_text("utf-8").replace("chat.completion.chunk", "something.else")
         path.write_text(said, "utf-8")
     outcome = behind(Strict(), [path], tmp_path / "run", "openai.chat")
-    found = {rule for rule, _ in violated(outcome.report)}
+    found = {rule for rule, _ in violated_steps(outcome.report)}
     assert ("scenario/ending" in found) is not is_broken
     notes = [note for note in outcome.report.notes if "was refused, as it may be" in note]
     assert bool(notes) is is_broken
     # What a stranger's recording says of that excuses nothing.
-    untrusted = {rule for rule, _ in violated(check_paths([tmp_path / "run"]))}
+    untrusted = {rule for rule, _ in violated_steps(check_paths([tmp_path / "run"]))}
     assert "scenario/ending" in untrusted or not is_broken
 
 

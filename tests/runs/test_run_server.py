@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from conformance.core.errors import RemoteError
-from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOutcome
 from tests.fakes.chatty import Chatty
+from tests.plain_results import violated_steps
 from tests.runs.conftest import Runner
 
 ENDING = "scenario/ending"
@@ -21,18 +21,13 @@ SAME_TEXT = "stripping/opt-in/stream-equals-body"
 SAME_THINKING = "stripping/opt-in/stream-thinks-as-body"
 
 
-def violated(report: Report) -> set[tuple[str, str]]:
-    """Rule, and scenario with role, of every finding."""
-    return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}
-
-
 def noted(outcome: RunOutcome, piece: str) -> bool:
     return any(piece in note for note in outcome.report.notes)
 
 
 def test_a_right_server_has_no_finding_in_any_scenario(run: Runner) -> None:
     outcome = run(Chatty())
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert outcome.unanswered == ()
     assert outcome.report.exit_code(strict=True) == 0
     assert outcome.report.verdicts[SAME_TEXT] is Verdict.PASS
@@ -42,7 +37,7 @@ def test_a_saved_run_gives_the_same_verdicts_offline(run: Runner, tmp_path: Path
     outcome = run(Chatty(thoughtless=True, random=True))
     offline = check_paths([tmp_path], trust=[tmp_path])
     assert offline.verdicts == outcome.report.verdicts
-    assert violated(offline) == violated(outcome.report)
+    assert violated_steps(offline) == violated_steps(outcome.report)
     assert {f.id for f in offline.findings} == {f.id for f in outcome.report.findings}
 
 
@@ -66,18 +61,18 @@ def test_nothing_is_saved_unasked_and_no_line_is_reported(run: Runner) -> None:
 
 def test_missing_thinking_is_a_finding(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), "think")
-    assert violated(outcome.report) == {(THINKING, "think/stream"), (THINKING, "think/body")}
+    assert violated_steps(outcome.report) == {(THINKING, "think/stream"), (THINKING, "think/body")}
 
 
 def test_thinking_is_not_missed_without_the_capability(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), without=frozenset({"thinking"}))
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "were not run: needs thinking, which --without leaves out")
 
 
 def test_a_list_of_models_that_is_not_there_is_no_finding(run: Runner) -> None:
     outcome = run(Chatty(unlisted=True), "models", "think")
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "models/list was not run: the target has no /models (HTTP 404)")
 
 
@@ -86,7 +81,7 @@ def test_texts_of_a_random_target_are_untestable(run: Runner) -> None:
     report = run(Chatty(random=True), "think", found=found).report
     assert report.verdicts[SAME_TEXT] is Verdict.UNTESTABLE
     assert report.verdicts[SAME_THINKING] is Verdict.UNTESTABLE
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
     assert found == []  # it seemed so before the scenario was asked again
 
 
@@ -94,7 +89,7 @@ def test_findings_are_shown_while_the_run_goes_on(run: Runner) -> None:
     found: list[str] = []
     outcome = run(Chatty(thoughtless=True), "think", found=found)
     assert set(found) == {"scenario/thinking"}
-    assert {rule for rule, _ in violated(outcome.report)} == set(found)
+    assert {rule for rule, _ in violated_steps(outcome.report)} == set(found)
 
 
 def test_requests_of_the_scenario_are_not_judged(run: Runner) -> None:
@@ -106,7 +101,7 @@ def test_requests_of_the_scenario_are_not_judged(run: Runner) -> None:
 def test_a_target_that_ignores_effort_is_not_asked_for_it(run: Runner) -> None:
     server = Chatty(deaf=True)
     outcome = run(server)
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "effort, which the target ignores")
     assert not [each for each in server.asked if each.get("reasoning_effort") == "none"]
 
@@ -140,14 +135,14 @@ def test_history_is_sent_with_and_without_thinking(run: Runner) -> None:
 )
 def test_target_gets_its_own_style(run: Runner, refuses: frozenset[str], kept: set[str]) -> None:
     server = Chatty(refuses=refuses)
-    assert violated(run(server, "think").report) == set()
+    assert violated_steps(run(server, "think").report) == set()
     names = {"max_tokens", "max_completion_tokens", "temperature", "seed"}
     assert names & server.asked[-1].keys() == kept
 
 
 def test_a_busy_server_is_asked_again(run: Runner) -> None:
     outcome = run(Chatty(busy=2), "think")
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "7 requests")
 
 
@@ -163,7 +158,7 @@ def test_a_step_that_the_server_has_no_time_for_is_untestable(run: Runner) -> No
     (body,) = [each for each in report.streams if each.role == "body"]
     assert body.verdicts[ENDING] is Verdict.UNTESTABLE
     assert body.reasons[ENDING] == "HTTP 429, also after 1 requests"
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
 
 
 def test_a_server_that_never_has_time_is_an_error_of_the_target(run: Runner) -> None:
@@ -257,15 +252,15 @@ def test_findings_are_confirmed_and_only_the_run_is_kept(run: Runner, tmp_path: 
 
 def test_a_soak_finds_text_of_one_stream_in_another(run: Runner) -> None:
     names = ("think", "history", "effort")
-    assert violated(run(Chatty(), *names, repeat=3, jobs=4).report) == set()
+    assert violated_steps(run(Chatty(), *names, repeat=3, jobs=4).report) == set()
     mixed = run(Chatty(mixed_up=True), *names, repeat=3, jobs=4).report
-    assert "scenario/cross-talk" in {rule for rule, _ in violated(mixed)}
+    assert "scenario/cross-talk" in {rule for rule, _ in violated_steps(mixed)}
 
 
 def test_a_soak_of_a_random_server_goes_by_words_of_each_request(run: Runner) -> None:
     names = ("think", "history", "effort")
     right = run(Chatty(random=True), *names, repeat=3, jobs=4)
-    assert violated(right.report) == set()
+    assert violated_steps(right.report) == set()
     assert right.report.verdicts["scenario/cross-talk"] is Verdict.PASS
     mixed = run(Chatty(random=True, mixed_up=True), *names, repeat=3, jobs=4).report
     (found, *_) = [f for f in mixed.findings if f.rule == "scenario/cross-talk"]
@@ -322,4 +317,4 @@ def test_texts_that_differ_only_now_and_then_are_chance(run: Runner) -> None:
 
     report = run(Moody(), "think").report
     assert report.verdicts[SAME_TEXT] is Verdict.UNTESTABLE
-    assert violated(report) == set()
+    assert violated_steps(report) == set()

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import re
 from fnmatch import fnmatch
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import jsonschema_rs
 import pytest
 
 from conformance.core import shipped
@@ -22,8 +19,8 @@ from conformance.scenarios import load as loading
 from conformance.scenarios.linting import lint_scenarios
 from conformance.scenarios.load import read_scenario
 from conformance.scenarios.model import UPSTREAM
+from tests.schemas import published_schema, schema_of
 
-SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "scenario.schema.json"
 SHIPPED = sorted((shipped.specs() / "scenarios").glob("*.yaml"))
 KNOWN = {
     "model": "m",
@@ -42,20 +39,13 @@ steps:
 """
 
 
-@cache
-def schema() -> Any:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema_rs.meta.validate(loaded)
-    return jsonschema_rs.validator_for(loaded)
-
-
 def read(text: str) -> Scenario:
     return read_scenario(document.parse(text, "own.yaml"))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_scenarios_are_valid(path: Path) -> None:
-    errors = schema().iter_errors(document.load(path).plain())
+    errors = published_schema("scenario.schema.json").iter_errors(document.load(path).plain())
     assert [f"{error.instance_path}: {error.message}" for error in errors] == []
 
 
@@ -74,7 +64,7 @@ def test_every_glob_of_a_scenario_fits_a_rule() -> None:
 
 
 def test_the_schema_knows_the_words_that_the_loader_knows() -> None:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    loaded = schema_of("scenario.schema.json")
     defs = loaded["$defs"]
     assert set(loaded["properties"]) == loading.SCENARIO_KEYS
     assert set(defs["step"]["properties"]) == loading.STEP_KEYS - ENDPOINTS.keys()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,12 @@ from conformance.systems import (
     system_names,
     verdict_of,
 )
+from tests.schemas import published_schema
 from tests.systems import matrix, pages
 from tests.systems.contradictions import load_contradictions, unknown_names
 from tests.tables import read_table
 
 FOLDER = shipped.specs() / "systems"
-SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "system.schema.json"
 CASES = re.compile(r"\bcases? `")
 CASE = re.compile(r"`([a-z]+(?:-[a-z]+)+)`")
 HEAD = """\
@@ -50,20 +49,13 @@ ONE = """\
 RULED = HEAD + ONE + "    rules: [thinking/start/once]\n"
 
 
-@cache
-def schema() -> Any:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema_rs.meta.validate(loaded)
-    return jsonschema_rs.validator_for(loaded)
-
-
 def read(text: str) -> System:
     return read_system(document.parse(text, "own.yaml"))
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_tables_fit_the_schema(path: Path) -> None:
-    errors = schema().iter_errors(document.load(path).plain())
+    errors = published_schema("system.schema.json").iter_errors(document.load(path).plain())
     assert [f"{error.instance_path}: {error.message}" for error in errors] == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
 from conformance.judging.client_calls import calls_as_sent
-from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths
 from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
@@ -26,6 +24,7 @@ from conformance.targets.client.protocol import ClientImplementation, event_fiel
 from conformance.targets.client.variation import VariationKind
 from tests.authoring.pieces import encoded
 from tests.authoring.responses import stream, thinking_again
+from tests.rulebooks import rulebook
 
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
@@ -37,11 +36,6 @@ CALLED = "openai.responses/client/summary-then-call"
 REFUSAL = "openai.responses/openai/refusal"
 REPEATED = "openai.chat/openrouter/talk"
 Event = Mapping[str, Any]
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
 
 
 def judging(

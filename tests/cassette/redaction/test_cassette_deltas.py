@@ -7,7 +7,6 @@ import os
 import random
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,13 @@ import pytest
 from conformance.cassette import BodyRedactor, Cassette, Redactor, open_recording, redact, write
 from conformance.core.errors import ConformanceError
 from conformance.core.events import Chunk, Response
-from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.redaction import redact_evidence
 from conformance.rules.verdicts import Verdict
 from tests.cassette.redaction.secret_shapes import SHAPES
 from tests.each import each
+from tests.rulebooks import rulebook
 from tests.sampled import of_every_kind
 
 EVENT = '{"type":"response.output_text.delta","output_index":%d,"delta":"%s"}'
@@ -148,11 +147,6 @@ def test_a_token_over_events_is_found_whatever_stands_before_its_word(before: st
 
 
 SHIPPED = of_every_kind()
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
 
 
 def verdicts(cassette: Cassette, path: Path) -> Sequence[Mapping[str, Verdict]]:
