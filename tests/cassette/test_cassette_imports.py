@@ -124,8 +124,7 @@ def test_a_jsonl_file_is_what_its_first_line_says(tmp_path: Path) -> None:
     assert open_recording(cassette).kind == "cassette"
     stream = written(tmp_path, "b.jsonl", "data: 1\n\n")
     assert open_recording(stream).kind == "sse"
-    unnamed = written(tmp_path, "stream", ": ping\n\n")
-    assert open_recording(unnamed).kind == "sse"
+    assert open_recording(written(tmp_path, "stream", ": ping\n\n")).kind == "sse"
 
 
 def test_vcr_interactions_become_exchanges(tmp_path: Path) -> None:

@@ -212,8 +212,7 @@ ODD_BODIES: list[Any] = ["text", 5, {"__data__": None}, [1, None, "x", {"__data_
 
 @pytest.mark.parametrize("odd", ODD_BODIES)
 def test_an_odd_body_is_kept_as_it_is(tmp_path: Path, odd: Any) -> None:
-    kind = open_recording(kept(tmp_path, odd)).kind
-    assert kind == "ogx"
+    assert open_recording(kept(tmp_path, odd)).kind == "ogx"
 
 
 def test_a_torn_archive_is_passed_over(tmp_path: Path) -> None:

@@ -67,8 +67,7 @@ def test_a_file_that_was_written_again_is_located_again(tmp_path: Path) -> None:
     path = tmp_path / "again.cassette.jsonl"
     for text in ('{"ms":1,"text":"ab"}\n{"text":"c"}\n', '{"ms":1,"text":"a"}\n\n{"text":"bc"}\n'):
         path.write_text(OPENED + text, encoding="utf-8")
-        found = locate(path, 1, [0, 1, 2])
-        assert found == ([4, 4, 5] if "ab" in text else [4, 6, 6])
+        assert locate(path, 1, [0, 1, 2]) == ([4, 4, 5] if "ab" in text else [4, 6, 6])
 
 
 @pytest.mark.parametrize(

@@ -248,8 +248,7 @@ def test_gzip_is_read_and_a_cut_one_is_torn(tmp_path: Path) -> None:
     packed = gzip.compress(EXAMPLE * 1, mtime=0)
     whole = read(written(tmp_path, packed, "a.cassette.jsonl.gz"))
     assert whole.exchanges[0].end == "eof"
-    cut = read(written(tmp_path, packed[:-30], "b.cassette.jsonl.gz"))
-    assert cut.torn
+    assert read(written(tmp_path, packed[:-30], "b.cassette.jsonl.gz")).torn
 
 
 def test_zstd_without_a_module_has_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

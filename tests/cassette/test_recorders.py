@@ -273,8 +273,7 @@ def test_events_whose_blank_lines_were_dropped(tmp_path: Path, ends: str, lead: 
     ],
 )
 def test_other_streams_stay_as_they_are(tmp_path: Path, text: str) -> None:
-    recording = open_recording(stored(tmp_path, "a.sse", text))
-    assert recording.header.fidelity == "bytes"
+    assert open_recording(stored(tmp_path, "a.sse", text)).header.fidelity == "bytes"
 
 
 ROW: Final = """\
@@ -317,8 +316,7 @@ def test_row_of_a_user_reads_other_files(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_request_and_a_status_alone_are_no_stub_of_wiremock(tmp_path: Path) -> None:
     answer = {"request": {"url": "/v1/chat/completions"}, "response": {"status": 200, "parts": []}}
-    path = stored(tmp_path, "a.json", json.dumps(answer))
-    assert open_recording(path).kind == "json"
+    assert open_recording(stored(tmp_path, "a.json", json.dumps(answer))).kind == "json"
 
 
 @pytest.mark.parametrize(

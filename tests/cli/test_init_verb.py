@@ -33,8 +33,7 @@ def test_what_lies_there_becomes_a_project(capsys: pytest.CaptureFixture[str]) -
     assert values(read_project()) == {"recordings": ("taken",), "suites": ("shipped",)}
     assert "next: conformance check\n" in capsys.readouterr().out
     text = Path(CONFIGURATION).read_text(encoding="utf-8")
-    schema = text.partition("$schema=")[2].partition("\n")[0]
-    assert Path(schema).is_file()
+    assert Path(text.partition("$schema=")[2].partition("\n")[0]).is_file()
     assert main(["check"]) == 0
 
 

@@ -103,5 +103,4 @@ def test_elements_are_those_that_json_has(values: list[Any], space: str, ascii_o
 @given(HOSTILE, st.data())
 def test_frames_under_any_cutting(wire: bytes, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(wire))).map(sorted))
-    pieces = [wire[a:b] for a, b in pairwise([0, *cuts, len(wire)])]
-    assert told(*pieces) == told(wire)
+    assert told(*[wire[a:b] for a, b in pairwise([0, *cuts, len(wire)])]) == told(wire)

@@ -175,6 +175,5 @@ def test_workers_killed_while_they_judge_change_nothing(tmp_path: Path) -> None:
                 os.kill(process.pid, signal.SIGKILL)
             return super().run_task(place, task)
 
-    progress = check(tmp_path / "in", tmp_path / "out", Killing(2))
-    assert progress.rows == 120
+    assert check(tmp_path / "in", tmp_path / "out", Killing(2)).rows == 120
     assert output_bytes(tmp_path / "out") == output_bytes(tmp_path / "plain")

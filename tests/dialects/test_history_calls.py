@@ -218,8 +218,7 @@ def test_a_call_that_comes_twice_in_a_turn_is_doubled(entries: Any, expected: se
     events = request_events(
         Request(json={"messages": entries}), "messages", PAIRINGS["openai.chat"]
     )
-    doubled = {each.data["id"] for each in events if each.data.get("doubled")}
-    assert doubled == expected
+    assert {each.data["id"] for each in events if each.data.get("doubled")} == expected
 
 
 def gemini_parts(role: str, key: str, ids: str) -> dict[str, Any]:

@@ -274,8 +274,7 @@ def test_cap_ends_in_one_overflow(dialect: str, frames: list[Any], read_stream: 
 
 
 def _many_choices(size: int) -> list[Any]:
-    choices = [{"index": n, "delta": {"content": "x"}} for n in range(size)]
-    return [{"choices": choices}]
+    return [{"choices": [{"index": n, "delta": {"content": "x"}} for n in range(size)]}]
 
 
 def _many_blocks(size: int) -> list[Any]:

@@ -152,8 +152,7 @@ def test_a_stranger_may_state_anything(run: Any, tmp_path: Path) -> None:
 
 
 def test_a_recording_of_no_run_is_judged_as_ever(tmp_path: Path) -> None:
-    report = judged(tmp_path, None, ("plain", PLAIN))
-    assert ENDING not in report.verdicts
+    assert ENDING not in judged(tmp_path, None, ("plain", PLAIN)).verdicts
 
 
 @pytest.mark.parametrize(("level", "verdict"), [("MAY", Verdict.FAIL), ("off", None)])

@@ -141,8 +141,7 @@ def test_tries_that_think_in_two_channels_are_one_cause() -> None:
         shown[0],
         shown[1].replace('"result": {"stopReason": "end_turn"}', '"error": {"code": 1}'),
     )
-    found = judged_hops(broken, *upstream, asked=(ASKED, ASKED))
-    assert broken_hops(found) == {RULE}
+    assert broken_hops(judged_hops(broken, *upstream, asked=(ASKED, ASKED))) == {RULE}
 
 
 def test_a_snapshot_takes_back_what_was_streamed() -> None:

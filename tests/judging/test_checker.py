@@ -198,8 +198,7 @@ def test_the_users_suites_stand_next_to_shipped_ones(own_files: tuple[Path, Path
     suite, _ = own_files
     wanted = ["wire/chat", str(suite)]
     made = Checker(DIALECT, suites=wanted)
-    again = pickle.loads(pickle.dumps(made))
-    assert again.check([FRAME]) == made.check([FRAME])
+    assert pickle.loads(pickle.dumps(made)).check([FRAME]) == made.check([FRAME])
     by_chunks = check_chunks([FRAME], dialect=DIALECT, suites=wanted).streams[0]
     assert by_chunks.verdicts == made.check([FRAME]).verdicts
     rules = {rule.rpartition("/")[0] for rule in by_chunks.verdicts}

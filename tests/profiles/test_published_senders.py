@@ -298,5 +298,4 @@ def test_sources_may_come_with_the_last_event(tmp_path: Path, query: str, fired:
     sources = [{"type": "url", "url": "https://h.test"}]
     item = {**_SEARCHED, "action": {"type": "search", "query": query, "sources": sources}}
     events = _answer({"output": [item]}, _SEARCHED)
-    stream = kept(tmp_path, "/v1/responses", _typed(events), stream=True)
-    assert musts(stream) == fired
+    assert musts(kept(tmp_path, "/v1/responses", _typed(events), stream=True)) == fired

@@ -198,8 +198,7 @@ def test_recordings_are_counted_by_kind(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_problem_is_shown_with_its_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = saved(tmp_path, exchange(), name="thinking")
-    assert main(["lint", str(path)]) == 2
+    assert main(["lint", str(saved(tmp_path, exchange(), name="thinking"))]) == 2
     assert capsys.readouterr().out.splitlines()[0].endswith("is in it [thinking-claimed]")
 
 

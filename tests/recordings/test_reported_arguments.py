@@ -58,8 +58,7 @@ def reported(
     ],
 )
 def test_equal_json_is_the_same(tmp_path: Path, change: tuple[str, str], verdict: Verdict) -> None:
-    report = check_paths([reported(tmp_path, change)])
-    assert report.verdicts[RULE] is verdict
+    assert check_paths([reported(tmp_path, change)]).verdicts[RULE] is verdict
 
 
 @pytest.mark.parametrize("hosted", [True, False])

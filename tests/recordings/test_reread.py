@@ -29,8 +29,7 @@ SETS = (
 
 
 def results(path: Path) -> list[StreamResult]:
-    recording = open_recording(path)
-    return check_untrusted(recording, rulebook(), CheckChoices())
+    return check_untrusted(open_recording(path), rulebook(), CheckChoices())
 
 
 def paths() -> Iterator[Path]:

@@ -112,8 +112,7 @@ def test_a_key_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture[
 
 
 def test_an_answer_cut_by_length_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    script = Script((chunk("length", content="2 +"), DONE))
-    assert chat(script)[0] == 0
+    assert chat(Script((chunk("length", content="2 +"), DONE)))[0] == 0
     assert capsys.readouterr().err == "the answer was cut by length\n"
 
 
@@ -190,8 +189,7 @@ def test_a_model_cannot_command_the_terminal(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_opaque_data_and_other_choices_are_not_for_eyes() -> None:
     opaque = Event("thinking.opaque", {"kind": "encrypted", "data": "secret"})
-    other = Event("text.delta", {"block": 0, "text": "other"}, 1)
-    assert shown(opaque, other) == ""
+    assert shown(opaque, Event("text.delta", {"block": 0, "text": "other"}, 1)) == ""
 
 
 @pytest.mark.parametrize(

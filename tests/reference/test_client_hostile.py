@@ -161,8 +161,7 @@ def test_deep_arguments_are_read_or_passed_over(depth: int) -> None:
     text = '{"a":' * depth + "1" + "}" * depth
     call = f'{{"id":"c","function":{{"name":"f","arguments":{text}}}}}'
     line = f'data: {{"choices":[{{"delta":{{"tool_calls":[{call}]}}}}]}}\n\n'
-    calls = Answer().take(read("chat", line.encode())).turn().calls
-    assert len(calls) == (depth < 250)
+    assert len(Answer().take(read("chat", line.encode())).turn().calls) == (depth < 250)
 
 
 # Says that it goes on for longer than any client wants to wait.

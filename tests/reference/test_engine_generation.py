@@ -86,8 +86,7 @@ def test_seed_repeats_a_choice_and_another_seed_does_not(engine: Engine) -> None
 def test_prompt_opens_the_answer(engine: Engine, thinking: bool, kind: type[EngineEvent]) -> None:
     prompt = engine.prompt(talk("say <think> and </think>"), thinking=thinking)
     assert prompt.opens_thinking is thinking
-    first = run(lambda: read(engine, prompt, Limits(max_tokens=30)))[1]
-    assert isinstance(first, kind)
+    assert isinstance(run(lambda: read(engine, prompt, Limits(max_tokens=30)))[1], kind)
 
 
 @pytest.mark.parametrize("budget", [0, 1, 7])
@@ -232,8 +231,7 @@ def test_cancelled_parent_ends_its_child(slow: Engine) -> None:
         await parent.aclose()
         return await reading
 
-    events = run(main)
-    assert finish(events).reason == "cancelled"
+    assert finish(run(main)).reason == "cancelled"
     assert slow.wait_idle(WAIT_S)
 
 

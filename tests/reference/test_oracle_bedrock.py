@@ -163,8 +163,7 @@ def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     theirs = [each["reasoningContent"] for each in content if "reasoningContent" in each]
     texts = [each["reasoningText"]["text"] for each in theirs if "reasoningText" in each]
     assert "".join(texts) == ours.text("thinking.delta")
-    text = "".join(each.get("text", "") for each in content)
-    assert text == ours.text("text.delta")
+    assert "".join(each.get("text", "") for each in content) == ours.text("text.delta")
     calls = [each["toolUse"] for each in content if "toolUse" in each]
     assert [(call["toolUseId"], call["name"], call["input"]) for call in calls] == [
         (each["id"], each["name"], json.loads(each["arguments"])) for each in ours.calls()

@@ -105,8 +105,7 @@ def test_a_tool_turn_comes_back_with_its_thought(client: Any) -> None:
     assert not called.id  # nothing is stored
     steps = [step.model_dump(exclude_none=True) for step in called.steps]
     result = {"type": "function_result", "call_id": call.id, "name": call.name, "result": "5"}
-    answer = client.create(input=[asked, *steps, result], **wanted)
-    assert "5" in whole(answer)["text"]
+    assert "5" in whole(client.create(input=[asked, *steps, result], **wanted))["text"]
 
     # A thought whose signature was changed is refused.
     steps[0]["signature"] = "Y2hhbmdlZA=="

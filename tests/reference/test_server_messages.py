@@ -153,8 +153,7 @@ def asked(
         "messages": [{"role": "user", "content": "2 + 2?"}],
         **fields,
     }
-    service = Service(engine, settings, key=KEY)
-    return told(application(service), PATH, body), engine
+    return told(application(Service(engine, settings, key=KEY)), PATH, body), engine
 
 
 def test_body_is_the_stream_put_together() -> None:

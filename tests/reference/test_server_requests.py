@@ -235,8 +235,7 @@ def test_key_is_asked_for(api: str, headers: Any, status: int) -> None:
 
 
 def got(path: str, settings: Settings = Settings(), **engine: Any) -> Answer:  # noqa: B008 - frozen
-    service = Service(ScriptedEngine([], **engine), settings)
-    return told(application(service), path)
+    return told(application(Service(ScriptedEngine([], **engine), settings)), path)
 
 
 def test_model_list_says_whether_models_think() -> None:

@@ -190,8 +190,7 @@ def test_summary_can_stand_in_the_closed_item_only() -> None:
     scripts = ((*THINK, DONE), SUMMARY)
     answer, _ = asked(*scripts, settings=settings, stream=True, reasoning={"summary": "auto"})
     assert not any("summary" in each for each in story(answer))
-    output = list(events(answer.data))[-1]["response"]["output"]
-    assert len(output[0]["summary"]) == 2
+    assert len(list(events(answer.data))[-1]["response"]["output"][0]["summary"]) == 2
 
 
 @pytest.mark.parametrize(

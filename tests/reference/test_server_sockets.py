@@ -136,8 +136,7 @@ def test_failed_request_leaves_the_connection_open(message: Sent, code: str) -> 
 
 def test_without_the_key_nobody_is_let_in() -> None:
     settings = Settings(api_key="secret")
-    refused = talked(settings=settings)
-    assert refused.sent[0]["status"] == 401
+    assert talked(settings=settings).sent[0]["status"] == 401
     let_in = talked(ASK, settings=settings, headers=[(b"authorization", b"Bearer secret")])
     assert kinds(let_in)[-1] == "response.completed"
 

@@ -105,8 +105,7 @@ def test_what_is_expected_is_not_annotated() -> None:
 def test_a_stream_cannot_write_commands(tmp_path: Path) -> None:
     report = check_paths([hostile_recording(tmp_path)])
     lines = render(report).splitlines()
-    found = [line for line in lines if line.startswith("::")]
-    assert len(found) + 1 == len(lines)
+    assert len([line for line in lines if line.startswith("::")]) + 1 == len(lines)
     assert all(line.isprintable() for line in lines)
 
 

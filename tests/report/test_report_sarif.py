@@ -135,8 +135,7 @@ def test_rules_are_reported_once() -> None:
 
 
 def test_a_hostile_stream_keeps_the_form(tmp_path: Path) -> None:
-    report = check_paths([hostile_recording(tmp_path)])
-    assert run_of(report)["results"]
+    assert run_of(check_paths([hostile_recording(tmp_path)]))["results"]
 
 
 @given(report=REPORTS)

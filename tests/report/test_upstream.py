@@ -48,8 +48,7 @@ def written(asked: str, source: Path, folder: Path) -> dict[str, str]:
 
 
 def test_the_cassette_fails_the_rule_when_it_is_checked(tmp_path: Path) -> None:
-    files = written(RULE, DEMO, tmp_path / "out")
-    assert sorted(files) == [CASSETTE, ISSUE, REQUEST]
+    assert sorted(written(RULE, DEMO, tmp_path / "out")) == [CASSETTE, ISSUE, REQUEST]
     report = check_paths([tmp_path / "out" / CASSETTE])
     assert [finding.rule for finding in report.findings] == [RULE]
     assert all(stream.named for stream in report.streams)

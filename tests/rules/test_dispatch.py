@@ -92,5 +92,4 @@ def test_what_is_unclear_is_reported_of_the_slice_that_the_rule_opened_first(
         "pairs": {"slice": ["i"], "grammar": "a b"},
     }
     rows = [(1, "wire", "c", {"i": 2}), (2, "wire", "a", {"i": 1}), (3, "wire", "a", {"i": 2})]
-    outcome = run_rules(rules, rows, {"end": "reset"})[1]
-    assert "(event 2)" in outcome.reason
+    assert "(event 2)" in run_rules(rules, rows, {"end": "reset"})[1].reason

@@ -178,8 +178,7 @@ def longest_need(tree: Tree) -> int:
 @settings(deadline=None)
 @given(small_trees, st.lists(letters, max_size=3).map(tuple))
 def test_letter_is_refused_only_where_no_word_fits(tree: Tree, word: tuple[Letter, ...]) -> None:
-    state = run(automaton_of(tree), word)
-    assert (state >= 0) == begins_a_word(tree, word, LONGEST)
+    assert (run(automaton_of(tree), word) >= 0) == begins_a_word(tree, word, LONGEST)
 
 
 @settings(deadline=None)

@@ -16,8 +16,7 @@ ENDS = "app-failures"
 
 
 def test_a_right_agent_has_no_finding_and_every_gemini_scenario_is_run(tmp_path: Path) -> None:
-    outcome = ran(AdkApplication(), tmp_path, PROTOCOL)
-    assert violated(outcome.report) == set()
+    assert violated(ran(AdkApplication(), tmp_path, PROTOCOL).report) == set()
     taken = {path.name.partition(".")[0] for path in tmp_path.rglob("*.cassette.jsonl")}
     assert taken == {
         *("app-answer", "app-cut-in-thinking", "app-failures", "app-json", "app-length"),

@@ -85,8 +85,7 @@ def test_a_right_agent_has_no_finding(tmp_path: Path) -> None:
     assert passed >= {f"hop/{each}" for each in (*hops, *ends)} | {f"{ACP}/cancelled-told"}
     places = [note for note in outcome.report.notes if "no place for signatures" in note]
     assert len(places) == 1
-    offline = check_paths([tmp_path], trust=[tmp_path])
-    assert offline.verdicts == outcome.report.verdicts
+    assert check_paths([tmp_path], trust=[tmp_path]).verdicts == outcome.report.verdicts
 
 
 def test_every_planted_fault_is_tried() -> None:

@@ -270,8 +270,7 @@ def test_stop_waits_for_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("conformance.targets.silence._MOMENT", 0.05)
     outcome = ran(SlowToAsk(), tmp_path, "agui", scenarios=["app-stop"])
     assert violated(outcome.report) == set()
-    roles = {stream.role for stream in outcome.report.streams}
-    assert {"stopped", "again"} <= roles
+    assert {"stopped", "again"} <= {stream.role for stream in outcome.report.streams}
 
 
 def test_an_agent_that_loses_a_signature_is_found(tmp_path: Path) -> None:

@@ -123,14 +123,12 @@ def test_an_answer_from_a_cache_is_reported_and_not_blamed(tmp_path: Path) -> No
     assert violated_steps(outcome.report) == set()
     text = "openai.chat gateway-again/body answered without asking the upstream"
     assert any(note.startswith(text) for note in outcome.report.notes)
-    offline = check_paths([tmp_path], trust=[tmp_path])
-    assert violated_steps(offline) == set()
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == set()
 
 
 def test_what_a_gateway_refuses_by_itself_is_one_finding(tmp_path: Path) -> None:
     outcome = ran(Gateway(refuses=b'"reasoning_content"'), tmp_path)
-    found = {rule for rule, _ in violated_steps(outcome.report)}
-    assert found == {"scenario/ending"}
+    assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/ending"}
     assert "HTTP 400" in next(each.message for each in outcome.report.findings)
 
 
@@ -167,8 +165,7 @@ def test_a_gateway_that_hides_thinking_may_say_so(tmp_path: Path) -> None:
 def test_what_the_toolkit_said_itself_is_not_judged(tmp_path: Path) -> None:
     report = ran(Gateway(), tmp_path).report
     faults = [s for s in report.streams if (s.scenario, s.role) == ("gateway-faults", "cut")]
-    upstream = faults[1]
-    assert upstream.verdicts["wire/sse/ends-cleanly"] is Verdict.NOT_APPLICABLE
+    assert faults[1].verdicts["wire/sse/ends-cleanly"] is Verdict.NOT_APPLICABLE
 
 
 APIS: dict[Api, str] = {

@@ -206,8 +206,7 @@ subprocess.Popen([sys.executable, "-c", loud], stdin=subprocess.DEVNULL, start_n
         async with agent as target:
             return await target.fetch(PROMPT)
 
-    answer = asyncio.run(asked())
-    assert answer.exchange.body.count(b"item.started") == 300
+    assert asyncio.run(asked()).exchange.body.count(b"item.started") == 300
 
 
 def happened() -> asyncio.Event:

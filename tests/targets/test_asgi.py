@@ -106,8 +106,7 @@ def test_an_application_that_hangs_is_reported_that_its_client_left() -> None:
         await send(part(b"data: 1\n\n"))
         told.append((await receive())["type"])
 
-    found = fetched(application, ExchangeLimits(idle=0.1))
-    assert found.exchange.end == "idle-timeout"
+    assert fetched(application, ExchangeLimits(idle=0.1)).exchange.end == "idle-timeout"
     assert told == ["http.disconnect"]
 
 

@@ -76,8 +76,7 @@ def test_one_defect_shows_where_it_stands_and_nowhere_else(defect: str, only: se
 
 
 def test_half_an_event_is_not_reported_twice() -> None:
-    found = cases("keeps-half-an-event")["id-of-half-an-event"]
-    assert found.keys() == {RULE, AGREES}
+    assert cases("keeps-half-an-event")["id-of-half-an-event"].keys() == {RULE, AGREES}
 
 
 def test_nothing_is_asked_of_a_client_that_does_not_declare_it() -> None:

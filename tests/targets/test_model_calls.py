@@ -151,8 +151,7 @@ def test_where_nothing_is_known_all_calls_are_of_the_turn() -> None:
 
 
 def test_an_application_that_only_asks_for_json_has_no_call_of_the_turn() -> None:
-    signs = learnt_signs([ScenarioCall(ROUTER, came_back=False)])
-    assert not signs.is_of_turn(ROUTER)
+    assert not learnt_signs([ScenarioCall(ROUTER, came_back=False)]).is_of_turn(ROUTER)
     assert learnt_signs([ScenarioCall(ROUTER, came_back=True)]).is_of_turn(ROUTER)
 
 

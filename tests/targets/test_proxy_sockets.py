@@ -275,8 +275,7 @@ def test_what_is_no_websocket_is_not_passed_on(
     assert got.startswith(HELLO)
     assert got[len(HELLO) :][:1] == b"\x88"  # only a close
     assert data.startswith(b"\x88" if who == "client" else REPLY) or REPLY in data
-    close = data[data.rindex(b"\x88") :]
-    assert struct.unpack("!H", close[2:4]) == (code,)
+    assert struct.unpack("!H", data[data.rindex(b"\x88") :][2:4]) == (code,)
     assert taken.end == ("client-closed" if who == "client" else "protocol-error")
     assert ("client", False, b'{"a":1}') in shown(taken)
 

@@ -109,8 +109,7 @@ def test_a_stand_in_over_events_is_known_again() -> None:
     rng = random.Random(3)
     raw = SHAPES["anthropic"]
     clean = redacted(stream(raw, rng, 4))
-    again = redacted([event + b"\n\n" for event in clean.split(b"\n\n")[:-1]])
-    assert again == clean
+    assert redacted([event + b"\n\n" for event in clean.split(b"\n\n")[:-1]]) == clean
 
 
 @pytest.mark.parametrize("piece", ["s", "sk-", "a", '\\"', '\\"api_key\\": \\"', "://", "Bearer "])

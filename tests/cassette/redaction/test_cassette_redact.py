@@ -243,8 +243,7 @@ def test_the_model_that_a_header_names_too_is_no_secret() -> None:
     text = '{"turn_id":"0199c2f1-77aa","model":"quince-large-2"}'
     request = Request(headers=(("x-turn-metadata", text),), json={"model": "quince-large-2"})
     redactor = Redactor()
-    clean = redactor.request(request)
-    assert clean.json == request.json
+    assert redactor.request(request).json == request.json
     assert redactor.text("quince-large-2") == "quince-large-2"
     assert redactor.text("0199c2f1-77aa") != "0199c2f1-77aa"
 

@@ -75,8 +75,7 @@ def test_without_events_the_lines_are_the_answer() -> None:
 
 def test_every_message_is_a_step_of_one_answer() -> None:
     found = said(begun(), *block(0, "a"), event("message_stop"), begun("n"), RESULT)
-    kinds = [kind for kind, _ in found]
-    assert kinds.count("message.start") == 1
+    assert [kind for kind, _ in found].count("message.start") == 1
     assert [data["step"] for kind, data in found if kind == "step.end"] == [0, 1]
 
 

@@ -134,8 +134,7 @@ def test_steps_of_users_and_results_say_nothing() -> None:
 
 def test_too_many_steps_are_reported_once() -> None:
     starts = [step(n, {"type": "model_output"}, [])[0] for n in range(4098)]
-    events = read(created(), *starts)
-    assert events.count("interaction.overflow") == 1
+    assert read(created(), *starts).count("interaction.overflow") == 1
 
 
 @pytest.mark.parametrize(

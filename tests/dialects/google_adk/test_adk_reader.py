@@ -87,8 +87,7 @@ def test_a_call_counts_once_and_its_result_is_known() -> None:
     ],
 )
 def test_a_run_is_done_where_it_has_settled(change: dict[str, Any], ends: str) -> None:
-    events = read({**Run().whole([said("a")], COUNTS), **change})
-    assert types_of(events)[-1] == ends
+    assert types_of(read({**Run().whole([said("a")], COUNTS), **change}))[-1] == ends
     assert types_of(read(Run().whole([said("a")], COUNTS), end="reset"))[-1] == "cut"
 
 

@@ -203,8 +203,7 @@ def test_a_prompt_is_the_history() -> None:
 
 
 def test_it_is_recognised_by_its_first_marker() -> None:
-    raw = Exchange(chunks=(Chunk(THOUGHT.encode()),))
-    assert recognised_dialect(raw) == "harmony"
+    assert recognised_dialect(Exchange(chunks=(Chunk(THOUGHT.encode()),))) == "harmony"
     assert dialects.recognise(Frame("event", "", "", "", 0), completion("<|channel|>")) == "harmony"
     plain = dialects.recognise(Frame("event", "", "", "", 0), completion("Hello"))
     assert plain == "openai.completions"

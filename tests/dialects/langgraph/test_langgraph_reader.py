@@ -151,8 +151,7 @@ def test_chunks_of_older_servers_end_with_their_reason() -> None:
 
 
 def test_what_was_there_before_is_history() -> None:
-    events = of("states")
-    assert texts_of(events, "text.delta") == TEXT
+    assert texts_of(of("states"), "text.delta") == TEXT
     old = {**human("Hi", "h"), "type": "ai", "id": "a"}
     graph = Graph("Hi")
     graph.state = [human("Hi", "h"), old]
@@ -170,8 +169,7 @@ def test_doublings_are_noticed() -> None:
     last = wired(read([*sent, other]), "graph.message")[-1]
     assert last["doubles"] is True
     chunk = sent[0]
-    late = wired(read([*sent, chunk]), "graph.message")[-1]
-    assert late["after_last"] is True
+    assert wired(read([*sent, chunk]), "graph.message")[-1]["after_last"] is True
     elsewhere = wired(read([chunk, Message(chunk.payload, "messages|a:1")]), "graph.message")[-1]
     assert elsewhere["other_namespace"] is True
 
@@ -181,8 +179,7 @@ def test_a_partial_message_that_shrinks_is_noticed() -> None:
     messages = [each for each in pieces if isinstance(each, Message)]
     partial = [each for each in messages if each.event == "messages/partial"]
     assert not any("shrunk" in each for each in wired(read(partial), "graph.partial"))
-    turned = wired(read([partial[-1], partial[0]]), "graph.partial")
-    assert turned[-1]["shrunk"] is True
+    assert wired(read([partial[-1], partial[0]]), "graph.partial")[-1]["shrunk"] is True
 
 
 def test_another_run_is_the_next_answer_where_no_request_is_known() -> None:
@@ -221,8 +218,7 @@ def test_messages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_payloads_of_no_form_are_named_and_not_read() -> None:
     strangers = [Message(5, "messages"), Message([1, 2, 3], "messages"), Message({}, "vendor")]
-    events = read(strangers)
-    assert len(wired(events, "graph.unknown")) == 3
+    assert len(wired(read(strangers), "graph.unknown")) == 3
     odd = [Message([{"type": ["ai"], "id": {}}, 5], "messages"), Message([5], "messages/partial")]
     odd += [Message(5, "values"), Message([[]], "updates"), Message("away", "error")]
     assert types_of(read(odd))[-1] == "cut"

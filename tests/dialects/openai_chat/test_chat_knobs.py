@@ -130,8 +130,7 @@ DONE: tuple[tuple[str | None, list[Chunk], bool, Ending], ...] = (
 def test_terminator_is_reported_of_whole_streams_only(
     value: str | None, chunks: list[Chunk], done: bool, end: Ending, seen: Seen
 ) -> None:
-    found = values(seen("openai.chat", *chunks, done=done, end=end))
-    assert found.get("done") == value
+    assert values(seen("openai.chat", *chunks, done=done, end=end)).get("done") == value
 
 
 def test_terminator_of_rebuilt_framing_tells_nothing(seen: Seen) -> None:

@@ -179,8 +179,7 @@ def test_a_bus_on_which_nobody_speaks_says_nothing() -> None:
 
 
 def test_a_turn_that_does_not_end_was_cut() -> None:
-    events = read(*turn(Session())[:-3])
-    assert said(events, "cut") == [{"choice": 0, "how": "eof"}]
+    assert said(read(*turn(Session())[:-3]), "cut") == [{"choice": 0, "how": "eof"}]
 
 
 def test_an_abort_fails_the_turn_and_what_ends_after_it_is_not_said() -> None:
@@ -221,8 +220,7 @@ def test_what_is_remembered_is_bounded(kind: str) -> None:
 
 def test_messages_that_are_remembered_are_bounded() -> None:
     talks = (Session(f"ses_{n}") for n in range(MOST_OPEN))
-    events = read(*(talk.begun()[0] for talk in talks))
-    assert len(wired(events, "bus.overflow")) == 1
+    assert len(wired(read(*(talk.begun()[0] for talk in talks)), "bus.overflow")) == 1
 
 
 def test_deltas_of_one_part_differ_in_their_words_and_their_ids() -> None:
@@ -238,8 +236,7 @@ STREAMS = {draft.name.rpartition("/")[2]: draft for draft in drafts()}
 
 
 def stream(name: str) -> Stream:
-    cassette = STREAMS[name].cassette()
-    return take_apart(cassette.exchanges[0], "opencode.serve")
+    return take_apart(STREAMS[name].cassette().exchanges[0], "opencode.serve")
 
 
 def test_a_delta_adds_to_what_its_part_is() -> None:

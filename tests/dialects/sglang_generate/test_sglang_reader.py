@@ -52,8 +52,7 @@ def test_a_text_so_far_that_is_another_one_strays() -> None:
 
 
 def test_a_piece_that_repeats_what_was_said_is_new_all_the_same() -> None:
-    events = read(*streamed("ha", "ha", in_pieces=True))
-    assert texts_of(events, "text.delta") == "haha"
+    assert texts_of(read(*streamed("ha", "ha", in_pieces=True)), "text.delta") == "haha"
 
 
 @pytest.mark.parametrize("kind", ["stop", "length"])

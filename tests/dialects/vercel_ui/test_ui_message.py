@@ -88,8 +88,7 @@ def test_a_call_has_its_input_from_deltas_or_whole() -> None:
 
 def test_a_call_of_the_provider_is_hosted() -> None:
     start = {"type": "tool-input-start", "toolCallId": "c", "toolName": "search"}
-    found = said({**start, "providerExecuted": True})
-    assert found[0][1]["hosted"] is True
+    assert said({**start, "providerExecuted": True})[0][1]["hosted"] is True
 
 
 def test_an_abort_ends_the_thinking_and_is_the_reason() -> None:
@@ -221,8 +220,7 @@ def history(*events: Event) -> list[dict[str, Any]]:
 def test_every_message_has_an_id_of_its_own() -> None:
     named = history(of("start", messageId="m-1"), of("start-step"))
     assert [each["id"] for each in named] == ["user-0", "m-1", "user-1"]
-    unnamed = history(of("start"), of("start-step"))
-    assert len({each["id"] for each in unnamed}) == 3
+    assert len({each["id"] for each in history(of("start"), of("start-step"))}) == 3
 
 
 def test_what_was_stopped_is_still_streaming() -> None:

@@ -231,8 +231,7 @@ def test_one_text_many_times_stays_bounded() -> None:
         said(TEXT, "two", "Is it low?", [], 2),
         said("So.", "3", "And?", history, 3),
     ]
-    results = judged(*exchanges)
-    assert len(results[2].links) == 1
+    assert len(judged(*exchanges)[2].links) == 1
 
 
 @pytest.mark.parametrize(("reason", "links"), [("max_tokens", []), ("end_turn", [1])])

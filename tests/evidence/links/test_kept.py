@@ -35,8 +35,7 @@ def kept(name: str, **more: Any) -> list[Exchange]:
         fields = {"input": new, PREVIOUS[name]: named, "store": None, **more}
         exchanges.append(_asking(each, fields))
     first, *rest = exchanges
-    only_new = [_without_question(each) for each in rest]
-    return [first, *only_new]
+    return [first, *[_without_question(each) for each in rest]]
 
 
 def _is_answer(entry: Body) -> bool:

@@ -140,8 +140,7 @@ def test_a_turn_is_of_the_answer_that_any_of_its_calls_is_of(name: str) -> None:
 
     talker = TALKERS[name]
     tried = Talker(talker.dialect, talker.profile, first, talker.path, **talker.more)
-    exchanges = numbered([*talk(tried)[:1], *talk(again)])
-    assert broken(judged(name, exchanges)) == set()
+    assert broken(judged(name, numbered([*talk(tried)[:1], *talk(again)]))) == set()
 
 
 @pytest.mark.parametrize("name", NAMES)
