@@ -66,9 +66,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "place", "message"), WRONG)
-def test_a_mistake_is_reported_with_its_place(
-    text: str, place: str, message: str, tmp_path: Path
-) -> None:
+def test_mistake_shows_its_place(text: str, place: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         load_baseline(write(tmp_path, text))
     assert f"known.yaml:{place}: " in str(caught.value)

@@ -149,9 +149,7 @@ sys.exit(main([*sys.argv[2:-1], sys.argv[-1] + ".second.cassette.jsonl"]))
     ],
 )
 @pytest.mark.parametrize("verb", ["convert", "redact"])
-def test_no_file_is_left_after_a_failure(
-    verb: str, limit: str, message: str, tmp_path: Path
-) -> None:
+def test_failure_leaves_no_file(verb: str, limit: str, message: str, tmp_path: Path) -> None:
     if limit == "uid" and os.geteuid() != 0:
         pytest.skip("only root gives up rights")
     with tempfile.TemporaryDirectory() as shared:  # a folder that everybody may read

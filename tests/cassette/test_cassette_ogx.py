@@ -197,9 +197,7 @@ BROKEN: list[tuple[bytes, str]] = [
 
 
 @pytest.mark.parametrize(("data", "message"), BROKEN)
-def test_a_broken_recording_is_refused_in_one_line(
-    tmp_path: Path, data: bytes, message: str
-) -> None:
+def test_broken_recording_is_one_line(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "rec.json"
     path.write_bytes(data)
     with pytest.raises(CassetteError, match=message) as caught:

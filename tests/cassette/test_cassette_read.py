@@ -295,9 +295,7 @@ def test_bytes_are_located_on_their_lines(tmp_path: Path) -> None:
         locate(path, 2, [0])
 
 
-def test_a_large_file_gives_exchanges_up_early(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_file_is_read_by_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The package exports a function of the module's name.
     monkeypatch.setattr(sys.modules["conformance.cassette.read"], "_HOLD", 2)
     one = REQUEST + RESPONSE + b'{"text":"data"}\n' + END

@@ -107,9 +107,7 @@ def without_server(exchange: Exchange) -> Exchange:
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in SAVED.iterdir()))
-def test_what_was_saved_becomes_a_cassette_and_is_judged_the_same(
-    tmp_path: Path, name: str
-) -> None:
+def test_saved_file_becomes_a_cassette_and_is_judged_the_same(tmp_path: Path, name: str) -> None:
     target = tmp_path / "a.cassette.jsonl"
     recording = open_recording(SAVED / name)
     write(target, recording.cassette)

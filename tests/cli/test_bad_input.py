@@ -204,9 +204,7 @@ def test_a_broken_profile_is_one_line_for_check_and_for_lint(
     assert main(["lint", "mine.yaml"]) == 2
 
 
-def test_a_profile_for_another_dialect_contradicts_the_stream(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_profile_of_another_dialect_fails(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("mine.yaml", "profile: own\ndialect: openai.responses\n")
     write("a.sse", SSE)
     assert main(["check", "a.sse", "--profile", "mine.yaml"]) == 2

@@ -147,9 +147,7 @@ def test_lint_reads_recordings(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert out.endswith("2 errors, 0 warnings\n")
 
 
-def test_prune_deletes_what_was_repaired_and_nothing_else(
-    broken: Path, known: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prune_deletes_fixed(broken: Path, known: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = load_baseline(known).entries
     known.write_text("# Ours.\n" + known.read_text())
     call = ["baseline", str(broken), "-o", str(known), *SPEAKS, "--prune"]

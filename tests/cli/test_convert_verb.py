@@ -21,9 +21,7 @@ def body(path: Path) -> bytes:
     return b"".join(chunk.data for e in read(path).exchanges for chunk in e.chunks)
 
 
-def test_an_sse_file_becomes_a_cassette_and_comes_back(
-    sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sse_file_comes_back(sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cassette, again = tmp_path / "a.cassette.jsonl", tmp_path / "b.sse"
     arguments = ["convert", str(sse), str(cassette), "--dialect", "openai.chat", "--profile", "xai"]
     assert main([*arguments, "--seal"]) == 0
@@ -68,9 +66,7 @@ def test_a_cassette_is_not_redacted_twice(sse: Path, tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_an_sse_file_holds_one_exchange(
-    sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sse_is_one_exchange(sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = tmp_path / "a.cassette.jsonl"
     main(["convert", str(sse), str(one)])
     lines = one.read_text().splitlines()

@@ -100,9 +100,7 @@ def test_empty_folders_are_5(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert err == "error: there is nothing to compare\n"
 
 
-def test_a_broken_file_is_2_and_the_others_are_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_file_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.cassette.jsonl").write_bytes(Path(GOOD).read_bytes())
     (tmp_path / "b.sse").write_bytes(b"")
     assert main(["diff", str(tmp_path), str(tmp_path)]) == 2

@@ -89,9 +89,7 @@ SIGNALS = [(signal.SIGTERM, [], 0), (signal.SIGINT, [], 130), (signal.SIGTERM, [
 
 
 @pytest.mark.parametrize(("number", "options", "code"), SIGNALS)
-def test_a_signal_ends_it_with_a_summary(
-    recording: Path, number: int, options: list[str], code: int
-) -> None:
+def test_signal_gives_summary(recording: Path, number: int, options: list[str], code: int) -> None:
     with serve(str(recording), *options) as (process, port):
         assert answer(port, request()).body == BODY
         process.send_signal(number)

@@ -92,9 +92,7 @@ def test_mistake_in_an_example_exits_2(tmp_path: Path, capsys: pytest.CaptureFix
     )
 
 
-def test_rules_without_an_example_are_nothing_to_try(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rules_may_lack_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tried(tmp_path, ONCE) == 5
     assert "no rule has an example" in capsys.readouterr().err
 

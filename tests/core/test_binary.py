@@ -51,9 +51,7 @@ FIRST, SECOND = event("messageStart", {"role": "assistant"}), event("metadata", 
 
 
 @given(st.lists(MESSAGES, max_size=5), st.binary(max_size=30), st.data())
-def test_frames_do_not_depend_on_cuts(
-    messages: list[bytes], rest: bytes, data: st.DataObject
-) -> None:
+def test_cuts_change_no_frames(messages: list[bytes], rest: bytes, data: st.DataObject) -> None:
     body = b"".join(messages) + rest
     places = st.integers(0, len(body))
     cuts = sorted(data.draw(st.lists(places, max_size=8)))

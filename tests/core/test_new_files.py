@@ -45,7 +45,7 @@ def test_a_new_file_is_for_its_owner_alone(writes: Callable[[Path], None], tmp_p
 
 @pytest.mark.parametrize("writes", WRITERS)
 @pytest.mark.parametrize("kept", [0o644, 0o664, 0o400 | 0o200, 0o666])
-def test_a_file_that_is_replaced_keeps_its_mode(
+def test_replaced_file_keeps_mode(
     writes: Callable[[Path], None], kept: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "old.cassette.jsonl"

@@ -62,7 +62,7 @@ rules:
 """
 
 
-def test_rule_that_says_the_same_and_asks_for_another_thing_is_another_one(
+def test_rule_with_the_same_words_may_be_another_one(
     tmp_path: Path,
 ) -> None:
     hashes = []

@@ -190,7 +190,7 @@ def strange_row(number: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["in.parquet", "in.jsonl"])
-def test_inspect_proposes_a_mapping_that_check_takes(
+def test_inspect_gives_mapping(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     strange = [strange_row(0), strange_row(1)]

@@ -142,7 +142,7 @@ def test_time_is_linear_however_many_lanes_fail() -> None:
 
 
 @given(_rows())
-def test_no_event_of_a_response_is_lost_or_said_twice(rows: list[Row]) -> None:
+def test_no_event_of_a_response_is_lost_or_doubled(rows: list[Row]) -> None:
     owned = [at for each in sorted_answers(SOCKET, iter(rows)) for at in each.messages]
     events = {
         at

@@ -181,7 +181,7 @@ def test_the_dialect_that_is_named_is_that_of_the_application(two_files: tuple[P
 
 
 @pytest.mark.parametrize("hop", ["upstream", ""])
-def test_the_dialect_that_is_named_is_not_that_of_a_hop_behind(hop: str, tmp_path: Path) -> None:
+def test_named_dialect_is_not_of_the_upstream_hop(hop: str, tmp_path: Path) -> None:
     """A cassette with both, whose provider's exchange names no dialect or its own."""
     lines = [json.loads(line) for line in SIGNED.read_text(encoding="utf-8").splitlines()]
     for line in lines:
@@ -225,9 +225,7 @@ def test_what_an_application_is_reported_to_hide_is_found_in_any_field() -> None
     ("reason", "broken"),
     [("interrupted", set()), ("error", set()), ("other", {"hop/failure-no-success"})],
 )
-def test_a_reason_may_say_that_the_answer_broke_off(
-    two_files: tuple[Path, Path], reason: str, broken: set[str]
-) -> None:
+def test_reason_may_be_a_break(two_files: tuple[Path, Path], reason: str, broken: set[str]) -> None:
     """AI SDK 7 finishes as `interrupted` where its provider's stream has no end."""
     shown, upstream = two_files
     said = upstream.read_bytes().partition(b"event: message_delta")[0]

@@ -96,9 +96,7 @@ def test_a_burst_is_the_targets_where_its_model_spoke_slowly(
         ([None, 7], Verdict.FAIL),
     ],
 )
-def test_what_the_model_did_not_count_nobody_can(
-    outputs: list[int | None], verdict: Verdict, tmp_path: Path
-) -> None:
+def test_model_did_not_count(outputs: list[int | None], verdict: Verdict, tmp_path: Path) -> None:
     dialect, shown = acp(("message", "At nine."))
     usage = {"outputTokens": 0, "inputTokens": 0, "totalTokens": 0}
     ended = shown.replace(

@@ -111,9 +111,7 @@ def _own(number: int, text: str) -> list[Payload]:
 @pytest.mark.parametrize(
     ("rest", "found"), [([], set()), (_own(9, SORRY), {"hop/text"}), ([STATUS], set())]
 )
-def test_next_to_what_is_left_of_tries_no_other_words_are_shown(
-    begun: str, rest: list[Payload], found: set[str]
-) -> None:
+def test_only_words_of_tries_are_shown(begun: str, rest: list[Payload], found: set[str]) -> None:
     """Tries break off until the last one is refused; what was said may stay, however short."""
     failed = ({"type": "error", "errorText": "x"}, {"type": "finish", "finishReason": "error"})
     tried = _begun({"content": begun})

@@ -180,7 +180,7 @@ def test_a_body_has_usage_where_streams_have_it(tmp_path: Path) -> None:
     assert "usage-as-streamed" not in found(tmp_path, uncounted, bare)
 
 
-def test_body_counts_the_thinking_that_it_shows_where_streams_count_theirs(
+def test_body_counts_the_thinking_that_it_shows(
     tmp_path: Path,
 ) -> None:
     own, of_thinking = (json.dumps(each) for each in (counted(5, 16), thought(9)))

@@ -51,9 +51,7 @@ def test_every_value_is_that_of_the_yaml_files_next_to_it(specs: Path) -> None:
     assert str(specs) in repr(values)
 
 
-def test_no_yaml_is_read_where_values_are_there(
-    specs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_replace_reading_yaml(specs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("YAML is read")
 
@@ -111,9 +109,7 @@ def test_a_file_that_is_new_is_read_next_to_the_others(specs: Path) -> None:
     assert "wire/own" in {suite.id for suite in suites.shipped_suites.__wrapped__()}
 
 
-def test_values_of_another_version_are_none(
-    specs: Path, built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_versions_are_void(specs: Path, built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(built_values, "__version__", "0.0.9")
     build_values(specs.with_name(VALUES_NAME))
     monkeypatch.undo()

@@ -175,9 +175,7 @@ WITHOUT_COLUMNS: Final = frozenset(
 
 
 @pytest.mark.parametrize("dialect", sorted(SUPPORTED.keys() - WITHOUT_COLUMNS))
-def test_long_streams_are_judged_in_runs_and_the_same(
-    dialect: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_streams_have_the_same_verdicts(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chunks = [Chunk(lengthened(dialect))]
     setting = setting_for(dialect, "strict", Rulebook.load())
     wanted, counts = slow(setting, chunks), frames_in_runs(monkeypatch)

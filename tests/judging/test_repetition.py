@@ -45,9 +45,7 @@ class NobodyAsked:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("rule", IDS)
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_only_rules_that_read_a_column_end_runs(
-    dialect: str, rule: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_column_readers_end_runs(dialect: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = frames_in_runs(monkeypatch)
     pieces = stream(dialect, [], [" y", "z"] * 20, Random(1))
     fast(user_setting(dialect, rule), [Chunk(b"".join(p.encode() for p in pieces))])

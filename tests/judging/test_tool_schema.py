@@ -114,9 +114,7 @@ TRIP: dict[str, Any] = {
         (("elsewhere",), "anything", True),
     ],
 )
-def test_which_keys_a_place_of_a_schema_knows(
-    path: tuple[str | int, ...], key: str, *, known: bool
-) -> None:
+def test_schema_knows_keys_of_place(path: tuple[str | int, ...], key: str, *, known: bool) -> None:
     place = SchemaPlace.of(TRIP)
     for each in path:
         place = place.under(each) if isinstance(each, str) else place.element

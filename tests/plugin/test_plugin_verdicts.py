@@ -44,9 +44,7 @@ def items(verdicts: FileVerdicts) -> Iterator[ItemOutcome]:
 
 
 @pytest.mark.parametrize(("strict", "exercised"), LEVELS)
-def test_items_fail_where_check_exits_1(
-    reports: list[Report], *, strict: bool, exercised: bool
-) -> None:
+def test_items_fail_like_check(reports: list[Report], *, strict: bool, exercised: bool) -> None:
     for report in reports:
         verdicts = FileVerdicts(report, strict=strict, require_exercised=exercised)
         code = report.exit_code(strict=strict, require_exercised=exercised)

@@ -238,7 +238,7 @@ def test_check_takes_no_guess_and_says_whose_ways_its_findings_may_be(tmp_path: 
     assert not [note for note in strict.notes if "guess" in note]
 
 
-def test_a_guess_is_not_told_where_nothing_was_found(tmp_path: Path) -> None:
+def test_guess_is_shown_only_with_findings(tmp_path: Path) -> None:
     (stream,) = check_paths([written(tmp_path / "a.sse", SNOWFLAKE)]).streams
     assert stream.findings == ()
     assert not [note for note in stream.notes if "guess" in note]

@@ -151,9 +151,7 @@ BAD: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "value", "message"), BAD)
-def test_bad_file_is_refused_in_one_line(
-    name: str, value: Any, message: str, tmp_path: Path
-) -> None:
+def test_bad_file_is_one_line(name: str, value: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=message) as caught:
         find(written(tmp_path, name, value))
     assert str(caught.value).startswith(str(tmp_path / name))

@@ -100,9 +100,7 @@ FLAWS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "message"), FLAWS)
-def test_flaw_is_reported_with_its_line(
-    changes: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_flaw_shows_its_line(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     found = [line for line in reported(saved(tmp_path, exchange(**changes))) if message in line]
     assert len(found) == 1, reported(saved(tmp_path, exchange(**changes)))
 

@@ -79,9 +79,7 @@ def test_unreadable_is_different(recording: Recording, monkeypatch: pytest.Monke
         try_chunkings(recording, Rulebook(()), CHOICES, rounds=1)
 
 
-def test_random_chunkings_come_back_by_their_seed(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seed_repeats_random_cuts(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[set[int]] = []
 
     def check(recording: Recording, *_: Any) -> list[StreamResult]:

@@ -119,9 +119,7 @@ def test_api_spells_effort(api: Api, model: str, level: str, fields: dict[str, A
         ("low", "detailed", {"effort": "low", "summary": "detailed"}),
     ],
 )
-def test_a_summary_is_asked_for_by_name_or_with_effort(
-    effort: str, summary: str | None, reasoning: Any
-) -> None:
+def test_summary_needs_name_or_effort(effort: str, summary: str | None, reasoning: Any) -> None:
     ask = Ask("m", (text_turn("user", "Hi"),), effort=effort, summary=summary)
     assert request("responses", ask).json.get("reasoning") == reasoning
 

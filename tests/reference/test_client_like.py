@@ -289,7 +289,7 @@ def test_chat_refuses_what_the_system_does_not_offer(
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
-def test_chat_refuses_api_that_system_does_not_speak(
+def test_chat_refuses_other_apis_of_a_system(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     more = ("--like", "openhands-document", "--model", "m", "--api", "messages")

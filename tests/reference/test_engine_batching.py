@@ -58,7 +58,7 @@ def test_rows_grow_beyond_the_first_capacity() -> None:
     assert together(slots(), prompts, lengths) == wanted
 
 
-def test_row_that_was_no_number_leaves_nothing_behind() -> None:
+def test_row_that_was_no_number_leaves_nothing() -> None:
     batch = slots()
     with torch.inference_mode():
         batch.admit([[1] * 40, [2] * 30])

@@ -153,9 +153,7 @@ def test_anything_else_is_no_call(text: str) -> None:
     st.dictionaries(st.text(st.characters(codec="utf-8")), JSON),
     st.sampled_from([None, 2]),
 )
-def test_written_calls_are_read(
-    name: str, arguments: dict[str, object], indent: int | None
-) -> None:
+def test_written_call_is_read(name: str, arguments: dict[str, object], indent: int | None) -> None:
     text = json.dumps({"name": name, "arguments": arguments}, indent=indent)
     call = read_call(text)
     assert call is not None

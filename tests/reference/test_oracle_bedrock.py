@@ -187,9 +187,7 @@ def test_an_exception_is_raised_in_the_client() -> None:
 
 
 @given(st.lists(st.tuples(HEADERS, st.binary(max_size=60)), max_size=4), st.data())
-def test_messages_are_read_as_botocore_reads_them(
-    messages: list[tuple[dict[str, str], bytes]], data: st.DataObject
-) -> None:
+def test_botocore_agrees(messages: list[tuple[dict[str, str], bytes]], data: st.DataObject) -> None:
     body = b"".join(encode_message(tuple(h.items()), payload) for h, payload in messages)
     if body and data.draw(st.booleans()):
         at = data.draw(st.integers(0, len(body) - 1))

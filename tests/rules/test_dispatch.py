@@ -83,7 +83,7 @@ def test_remembered_answers_are_those_that_would_be_given(wanted: list[Any], dat
         assert verdicts[0] == verdicts[1]
 
 
-def test_what_is_unclear_is_reported_of_the_slice_that_the_rule_opened_first(
+def test_the_slice_opened_first_has_what_is_unclear(
     run_rules: Any,
 ) -> None:
     """Another rule may have opened the slices in another order."""

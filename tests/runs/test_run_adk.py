@@ -36,9 +36,7 @@ def test_a_right_agent_has_no_finding_and_every_gemini_scenario_is_run(tmp_path:
         ),
     ],
 )
-def test_a_planted_fault_is_found(
-    fault: Fault, scenario: str, rules: set[str], tmp_path: Path
-) -> None:
+def test_fault_is_found(fault: Fault, scenario: str, rules: set[str], tmp_path: Path) -> None:
     application = AdkApplication(faults=frozenset({fault}))
     report = ran(application, tmp_path, PROTOCOL, scenarios=(scenario,)).report
     assert rules <= violated(report)

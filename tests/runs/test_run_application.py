@@ -153,9 +153,7 @@ def test_an_application_may_keep_its_history_itself(tmp_path: Path) -> None:
         ({"app": False, "upstream": False}, Verdict.FAIL),  # nobody does
     ],
 )
-def test_who_keeps_the_history_shows_in_the_request_to_the_model(
-    holds: dict[str, bool], verdict: Verdict, tmp_path: Path
-) -> None:
+def test_request_shows_the_owner(holds: dict[str, bool], verdict: Verdict, tmp_path: Path) -> None:
     ran(Application(stored={}), tmp_path, scenarios=("app-answer",))
     (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
     recording = open_recording(path)

@@ -71,7 +71,7 @@ def test_what_is_made_of_a_routers_answer_is_not_compared_with_it(tmp_path: Path
     assert findings(ran(application, tmp_path, scenarios=["app-answer"])) == []
 
 
-def test_application_that_closes_where_its_model_refuses_does_not_end_run(
+def test_closing_application_does_not_end_the_run(
     tmp_path: Path,
 ) -> None:
     chosen = ["app-failures", "app-inline"]
@@ -84,7 +84,7 @@ def test_application_that_closes_where_its_model_refuses_does_not_end_run(
     assert "turn, retry 1, retry 2 in app-failures/refused" in notes_on_calls(outcome)[0]
 
 
-def test_who_shows_nothing_to_stop_is_not_said_to_have_a_broken_model() -> None:
+def test_nothing_to_stop_is_no_broken_model() -> None:
     """An agent that hides thinking is silent while its model is: the connection is whole."""
     steps = (
         SimpleNamespace(role="stopped", stops=True, breaks="hangs", upstream=()),
@@ -123,7 +123,7 @@ def test_scenarios_that_a_dead_application_is_not_asked_are_named(tmp_path: Path
     assert why in outcome.report.notes
 
 
-def test_application_that_asks_for_whole_bodies_is_given_no_recorded_stream(
+def test_whole_bodies_are_no_recorded_streams(
     tmp_path: Path,
 ) -> None:
     chosen = ["app-answer", "app-cut-in-thinking", "app-inline", "app-stop"]

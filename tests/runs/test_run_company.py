@@ -42,7 +42,7 @@ def test_what_was_next_to_a_step_is_known(run: Runner) -> None:
     assert [s.beside for s in soak if s.role == "alone"] == [0, 3]
 
 
-def test_a_plan_counts_what_is_asked_beside() -> None:
+def test_plan_counts_requests_next_to_steps() -> None:
     plan = plan_requests(load_scenarios(["company"]), "openai.chat", RunOptions("m"))
     assert plan.request_count == SANITY + 3 + 3
 

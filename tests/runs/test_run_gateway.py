@@ -230,7 +230,7 @@ def test_of_two_losses_each_keeps_finding_of_its_own(one: str, other: str, tmp_p
     assert {rule, own} <= found
 
 
-def test_calls_that_are_lost_are_one_finding_though_finish_speaks_of_them(
+def test_lost_calls_are_one_finding_with_their_finish(
     tmp_path: Path,
 ) -> None:
     scenarios = load_scenarios(["gateway-two-calls"])

@@ -97,9 +97,7 @@ HOSTILE: list[tuple[str, Behaviour, set[str], str]] = [
     [each[1:] for each in HOSTILE],
     ids=[each[0] for each in HOSTILE],
 )
-def test_what_a_server_does_is_a_finding(
-    behave: Behaviour, rules: set[str], message: str, tmp_path: Path
-) -> None:
+def test_fault_is_found(behave: Behaviour, rules: set[str], message: str, tmp_path: Path) -> None:
     outcome = ran(behave, tmp_path, QUICK if message.endswith(" 1 s") else PATIENT)
     report = outcome.report
     assert outcome.unanswered == ()

@@ -26,9 +26,7 @@ def test_a_body_is_one_step_of_its_dialect(tmp_path: Path) -> None:
     ("data", "message"),
     [(b"[", "no JSON"), (b"[1]", "expected a JSON object"), (b"\xff", "no JSON")],
 )
-def test_what_is_no_body_is_reported_with_its_file(
-    tmp_path: Path, data: bytes, message: str
-) -> None:
+def test_bad_body_is_reported_with_its_file(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "bad.json"
     path.write_bytes(data)
     with pytest.raises(UsageError, match=message) as caught:

@@ -79,9 +79,7 @@ def test_a_turn_holds_the_lines_of_both_sides(tmp_path: Path) -> None:
         ("of turn 1", "of turn 2", "exit status 3; stderr ends: of turn 2$"),
     ],
 )
-def test_one_turn_explains_no_other_turn(
-    first: str, last: str, message: str, tmp_path: Path
-) -> None:
+def test_turns_explain_themselves(first: str, last: str, message: str, tmp_path: Path) -> None:
     turns = f"""
 prompts = 0
 def prompted():

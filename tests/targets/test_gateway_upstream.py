@@ -85,7 +85,7 @@ def test_upstream_conforms(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
-def test_hidden_thinking_is_counted_and_not_said(dialect: str, stream: bool) -> None:
+def test_hidden_thinking_is_counted_and_not_shown(dialect: str, stream: bool) -> None:
     usage = {"stream_options": {"include_usage": True}} if dialect == "openai.chat" else {}
     asked = {**SUMMARY, "stream": stream, **(usage if stream else {})}
     said = scripted_answer("hidden", dialect, 1, asked)

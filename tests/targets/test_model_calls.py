@@ -194,7 +194,7 @@ LATER: Final = turn_of(*said("Hello.", REMINDER), ANSWER, *said(ASKED))
     ],
     ids=["at once", "behind a result", "in a later turn"],
 )
-def test_text_before_any_answer_is_of_the_same_turn(
+def test_text_before_an_answer_is_of_its_turn(
     entries: list[dict[str, Any]],
 ) -> None:
     assert turn_of(*entries).place == "among"

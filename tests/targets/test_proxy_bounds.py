@@ -275,7 +275,7 @@ def test_only_the_loopback_is_this_machine_alone(host: str, is_local: bool) -> N
     assert is_loopback(host) is is_local
 
 
-def test_listening_beyond_this_machine_is_reported_and_an_authority_is_taken(
+def test_listening_beyond_this_machine_is_reported(
     tmp_path: Path,
 ) -> None:
     pem = certificate(tmp_path)

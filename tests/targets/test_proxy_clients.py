@@ -64,7 +64,7 @@ def test_client_that_says_no_more_gets_its_answer(script: Script, end: str, tmp_
     assert [chunk.data for chunk in cassette.exchanges[0].chunks] == [EVENT]
 
 
-def test_client_that_says_no_more_is_told_of_an_upstream_without_an_answer(
+def test_silent_client_hears_of_a_lost_upstream(
     tmp_path: Path,
 ) -> None:
     got, cassette = half_closed(tmp_path, Script([], "fin"))

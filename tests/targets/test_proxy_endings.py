@@ -108,9 +108,7 @@ def test_ending_is_recorded(script: Script, end: str, client: str, tmp_path: Pat
         (Script([OK + b"x: " + b"y" * 300_000]), "protocol-error"),
     ],
 )
-def test_without_a_head_the_client_is_reported_why(
-    script: Script, end: str, tmp_path: Path
-) -> None:
+def test_missing_head_is_explained(script: Script, end: str, tmp_path: Path) -> None:
     got, cassette = asked_once(tmp_path, script, idle=0.3)
     assert got.head.startswith(b"HTTP/1.1 502 ")
     assert b'"type":"upstream_error"' in got.chunks[0]

@@ -67,9 +67,7 @@ def shown(exchange: Exchange) -> list[tuple[str, bool, bytes]]:
 @pytest.mark.parametrize("queued", [False, True])
 @pytest.mark.parametrize("chunking", ["recorded", "bytes:5"])
 @pytest.mark.parametrize("talk", [in_turn(), at_once()], ids=["in turn", "at once"])
-def test_what_passes_is_what_was_played(
-    tmp_path: Path, talk: Any, chunking: str, queued: bool
-) -> None:
+def test_played_stream_is_passed(tmp_path: Path, talk: Any, chunking: str, queued: bool) -> None:
     path, folder = kept(tmp_path, talk, end="client-closed"), tmp_path / "taken"
     messages = messages_of(path)
     with (

@@ -230,7 +230,7 @@ def through_queue(
     return outcomes, warnings
 
 
-def test_where_queue_is_full_client_gets_all_and_recording_says_so(
+def test_full_queue_costs_the_client_nothing(
     tmp_path: Path,
 ) -> None:
     body = chunked(b"x" * 500)

@@ -56,9 +56,7 @@ def shared() -> Any:
     st.lists(st.binary(max_size=30), max_size=12),
     st.sampled_from(["recorded", "events", "bytes:1", "bytes:4", "seed:1", "seed:2"]),
 )
-def test_bytes_and_cuts_are_exact(
-    shared: ThreadedServer, parts: list[bytes], chunking: str
-) -> None:
+def test_bytes_are_exact(shared: ThreadedServer, parts: list[bytes], chunking: str) -> None:
     options = ReplayOptions.parse(chunking=chunking)
     name = shared.mount(cassette(exchange(parts)), options=options)
     got = answer(shared.port, request(path=f"/c/{name}{PATH}"))

@@ -163,7 +163,7 @@ def test_a_request_that_is_refused_is_found_all_the_same(status: int) -> None:
     assert (3, SIGNED) in history_rules(traffic)
 
 
-def test_error_of_ours_leaves_judging_of_answer_alone(
+def test_internal_error_leaves_judging_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def breaks(*_: object) -> None:

@@ -27,7 +27,7 @@ def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
     return [each.data for each in events if each.type == kind]
 
 
-def test_a_whole_event_is_not_said_again() -> None:
+def test_whole_event_is_not_repeated() -> None:
     events = read(*Run().answer([thought("a b"), said("c d")], COUNTS))
     assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end"),

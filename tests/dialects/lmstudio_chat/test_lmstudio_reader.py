@@ -118,7 +118,7 @@ def test_a_request_says_what_is_new_and_names_what_it_carries_on() -> None:
 
 
 @pytest.mark.parametrize("expected", ["Hello", [{"type": "text", "content": "Hello"}]])
-def test_what_a_request_holds_is_reported_by_the_user(expected: Any) -> None:
+def test_input_of_a_request_is_of_the_user(expected: Any) -> None:
     turns = DIALECT.turns
     assert turns is not None
     (entry,) = turns.entries({"input": expected})

@@ -104,7 +104,7 @@ def test_a_question_after_the_last_turn_begins_the_next_answer() -> None:
 @pytest.mark.parametrize(
     ("stated", "more"), [("Hm, so.", ""), ("Hm, so. Yes.", " Yes."), ("Hm,", ""), ("", "")]
 )
-def test_an_end_says_what_no_delta_had_said(stated: str, more: str) -> None:
+def test_end_has_what_no_delta_had(stated: str, more: str) -> None:
     talk = Session()
     messages = [*talk.begun(), *talk.thought("Hm, so.")]
     end = put(messages[-1].payload, "properties.part.text", stated)
@@ -182,7 +182,7 @@ def test_a_turn_that_does_not_end_was_cut() -> None:
     assert said(read(*turn(Session())[:-3]), "cut") == [{"choice": 0, "how": "eof"}]
 
 
-def test_an_abort_fails_the_turn_and_what_ends_after_it_is_not_said() -> None:
+def test_abort_fails_the_turn_and_ends_it() -> None:
     talk = Session()
     *begun, end = [*talk.asked("So?"), *talk.begun(), *talk.thought("Hm, so.")]
     late = [end, talk.completed(error=ABORTED), *talk.idle()]
@@ -202,7 +202,7 @@ def test_an_error_counts_for_the_session_that_it_is_of() -> None:
     assert texts(events, "text.delta", choice=0) == "c"
 
 
-def test_a_model_that_counts_nothing_is_not_said_to_count_none() -> None:
+def test_model_that_counts_nothing_is_not_zero() -> None:
     talk = Session()
     finish, over = talk.over()
     counts = {"input": 0, "output": 0, "reasoning": 0}

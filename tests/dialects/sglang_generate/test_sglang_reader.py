@@ -51,7 +51,7 @@ def test_a_text_so_far_that_is_another_one_strays() -> None:
     assert texts_of(events, "text.delta") == "At "
 
 
-def test_a_piece_that_repeats_what_was_said_is_new_all_the_same() -> None:
+def test_repeated_piece_is_new() -> None:
     assert texts_of(read(*streamed("ha", "ha", in_pieces=True)), "text.delta") == "haha"
 
 
