@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from tests.reference.engine_reading import read, talk
+
 pytest.importorskip("torch")
 
 import torch
@@ -60,14 +62,6 @@ def engine() -> Iterator[Engine]:
     made = Engine.load(folder(), max_batch=24, device="cpu")
     yield made
     made.close()
-
-
-def talk(user: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": user}]
-
-
-async def read(engine: Engine, prompt: Prompt, limits: Limits) -> list[EngineEvent]:
-    return [event async for event in engine.generate(prompt, limits)]
 
 
 def run(main: Coroutine[Any, Any, Any]) -> Any:
