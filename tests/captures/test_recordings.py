@@ -100,10 +100,12 @@ OGX = [
 def test_ogx_faults_have_their_place(file: str, rule: str, event: int, captures: Path) -> None:
     report = check_paths([captures / "ogx-1.5.0" / file], profile="openai")
     found = [finding for finding in report.findings if finding.rule == rule]
-    assert event in [finding.event for finding in found], [_told(f) for f in report.findings]
+    assert event in [finding.event for finding in found], [
+        _finding_line(f) for f in report.findings
+    ]
 
 
-def _told(finding: Finding) -> str:
+def _finding_line(finding: Finding) -> str:
     return f"{finding.rule} at event {finding.event}: {finding.message}"
 
 

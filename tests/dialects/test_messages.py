@@ -107,7 +107,7 @@ def started(index: int, block: Any) -> dict[str, Any]:
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
-def said(index: int, kind: str, text: str) -> dict[str, Any]:
+def block_delta(index: int, kind: str, text: str) -> dict[str, Any]:
     delta = {"type": f"{kind}_delta", FIELDS[kind]: text}
     return {"type": "content_block_delta", "index": index, "delta": delta}
 
@@ -134,7 +134,7 @@ def streams(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[dict[str, Any]
             frames.append(started(index, BLOCKS[kind]))
         cut = draw(st.integers(0, len(text)))
         for piece in (text[:cut], "", text[cut:]):
-            frames.append(said(index, kind, piece))
+            frames.append(block_delta(index, kind, piece))
             if draw(st.booleans()):
                 frames.append({"type": "ping"})
         if draw(st.booleans()):
@@ -164,15 +164,15 @@ def test_body_equals_its_stream(blocks: list[tuple[str, str]], read_stream: Read
     content = [{"type": kind, kind: text} for kind, text in blocks]
     frames: list[Any] = [{"type": "message_start", "message": {"content": []}}]
     for index, (kind, text) in enumerate(blocks):
-        frames += [started(index, BLOCKS[kind]), said(index, kind, text), stopped(index)]
+        frames += [started(index, BLOCKS[kind]), block_delta(index, kind, text), stopped(index)]
     ending = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
     body = {"type": "message", "content": content, "stop_reason": "end_turn"}
 
     streamed = read_stream(NAME, [*frames, ending, {"type": "message_stop"}])
     whole = read_stream(NAME, [{"body": body}])
 
-    assert told(streamed) == told(whole)
+    assert semantic_fields(streamed) == semantic_fields(whole)
 
 
-def told(events: list[Event]) -> list[tuple[str, dict[str, Any]]]:
+def semantic_fields(events: list[Event]) -> list[tuple[str, dict[str, Any]]]:
     return [(e.type, dict(e.data)) for e in events if e.layer == "semantic" and e.type != "done"]

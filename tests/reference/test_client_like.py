@@ -119,7 +119,7 @@ def test_a_defect_and_a_likeness_go_together() -> None:
     assert events == ["thinking.start", "thinking.start", "thinking.delta"]
 
 
-def told(like: Likeness, *events: Event) -> list[Event]:
+def reported_events(like: Likeness, *events: Event) -> list[Event]:
     report = reports(like, HONEST)
     return [each for event in events for each in report(event)]
 
@@ -134,25 +134,29 @@ def delta(block: int, choice: int = 0) -> Event:
 
 
 def test_thinking_that_resumes_goes_on_in_its_first_block() -> None:
-    assert told(OPAL, start(0), delta(0), start(2), delta(2)) == [start(0), delta(0), delta(0)]
-    assert told(REFERENCE, start(0), start(2)) == [start(0), start(2)]
+    assert reported_events(OPAL, start(0), delta(0), start(2), delta(2)) == [
+        start(0),
+        delta(0),
+        delta(0),
+    ]
+    assert reported_events(REFERENCE, start(0), start(2)) == [start(0), start(2)]
 
 
 def test_thinking_that_is_announced_is_a_block_of_its_own() -> None:
     events = (start(0, explicit=True), delta(0), start(1, explicit=True), delta(1))
-    assert told(OPAL, *events) == list(events)
+    assert reported_events(OPAL, *events) == list(events)
 
 
 def test_every_choice_has_a_first_block() -> None:
     events = (start(0), start(0, choice=1), delta(0), delta(0, choice=1))
-    assert told(OPAL, *events) == list(events)
+    assert reported_events(OPAL, *events) == list(events)
 
 
 def test_a_message_waits_for_its_text() -> None:
     message, text = Event("message.start", {"role": "assistant"}), Event("text.start", {"block": 1})
-    assert told(OPAL, message, start(0), text) == [start(0), message, text]
-    assert told(OPAL, message, start(0)) == [start(0)]
-    assert told(REFERENCE, message, start(0)) == [message, start(0)]
+    assert reported_events(OPAL, message, start(0), text) == [start(0), message, text]
+    assert reported_events(OPAL, message, start(0)) == [start(0)]
+    assert reported_events(REFERENCE, message, start(0)) == [message, start(0)]
 
 
 # -- what it sends --------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from reference_impl.server.engine import (
     loop,
 )
 from tests.reference.engine_models import THINK
-from tests.reference.engine_reading import WAIT_S, Gated, finish, read, run, said, talk
+from tests.reference.engine_reading import WAIT_S, Gated, finish, read, run, talk, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ def test_seed_repeats_a_choice_and_another_seed_does_not(engine: Engine) -> None
     async def main() -> list[str]:
         seeds = (1, 1, 2)
         limits = [Limits(max_tokens=40, temperature=1.5, seed=seed) for seed in seeds]
-        return [said(await read(engine, prompt, limit)) for limit in limits]
+        return [text_of(await read(engine, prompt, limit)) for limit in limits]
 
     first, again, other = run(main)
     assert first == again != other
@@ -96,7 +96,7 @@ def test_budget_closes_thinking(engine: Engine, budget: int) -> None:
     usage = finish(events).usage
     assert (usage.reasoning, usage.completion) == (budget, 60)
     assert isinstance(events[-2], TextDelta)
-    assert not any(marker in said(events) for marker in THINK)
+    assert not any(marker in text_of(events) for marker in THINK)
 
 
 def test_length_inside_thinking_is_reported(engine: Engine) -> None:
@@ -118,13 +118,13 @@ def test_stop_string_ends_the_text(engine: Engine) -> None:
     prompt = engine.prompt(talk("hi"), thinking=False)
 
     async def main() -> tuple[str, list[EngineEvent]]:
-        whole = said(await read(engine, prompt, Limits(max_tokens=60)))
+        whole = text_of(await read(engine, prompt, Limits(max_tokens=60)))
         return whole, await read(engine, prompt, Limits(max_tokens=60, stop=(whole[7:9],)))
 
     whole, events = run(main)
     last = finish(events)
     assert (last.reason, last.stop_string) == ("stop", whole[7:9])
-    assert said(events) == whole[: whole.index(whole[7:9])]
+    assert text_of(events) == whole[: whole.index(whole[7:9])]
     assert last.usage.completion < 60
 
 

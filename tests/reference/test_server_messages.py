@@ -23,7 +23,7 @@ from reference_impl.server.sealing import Seal
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from reference_impl.server.wire import Wire
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scripted_engine import CALL, CALLED, DONE, THINK, USAGE, ScriptedEngine
 from tests.reference.turns import events, messages_turns
 
@@ -153,7 +153,7 @@ def asked(
         "messages": [{"role": "user", "content": "2 + 2?"}],
         **fields,
     }
-    return told(application(Service(engine, settings, key=KEY)), PATH, body), engine
+    return ask_blocking(application(Service(engine, settings, key=KEY)), PATH, body), engine
 
 
 def test_body_is_the_stream_put_together() -> None:

@@ -20,7 +20,7 @@ from reference_impl.server.engine import (
 )
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scripted_engine import CALL, CALLED, DONE, THINK, USAGE, ScriptedEngine
 from tests.reference.turns import events, responses_turns
 
@@ -48,7 +48,9 @@ def asked(
     if service is not None:
         service = Service(engine, settings, key=KEY, memory=service.memory)
     body = {"model": "scripted", "input": "2 + 2?", **fields}
-    return told(application(service or Service(engine, settings, key=KEY)), PATH, body), engine
+    return ask_blocking(
+        application(service or Service(engine, settings, key=KEY)), PATH, body
+    ), engine
 
 
 def story(answer: Answer) -> list[str]:
@@ -358,6 +360,6 @@ def test_summary_of_thinking_that_is_too_long_fails_the_response() -> None:
 
     engine = Narrow([(*THINK, DONE)])
     body = {"model": "scripted", "input": "2 + 2?", "reasoning": {"summary": "auto"}}
-    answer = told(application(Service(engine)), PATH, body)
+    answer = ask_blocking(application(Service(engine)), PATH, body)
     assert answer.json["status"] == "failed"
     assert "5000 tokens" in answer.json["error"]["message"]

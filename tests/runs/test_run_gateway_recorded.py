@@ -36,7 +36,7 @@ def paths(api: Api) -> list[Path]:
     return [SHIPPED / APIS[api] / f"{name}.cassette.jsonl" for name in ANSWERS[api]]
 
 
-def behind(
+def run_recorded(
     gateway: Gateway | Translator, recordings: Sequence[Path], folder: Path, api: str
 ) -> RunOutcome:
     scenarios = recorded_scenarios(recordings, Rulebook.load())
@@ -46,7 +46,7 @@ def behind(
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS.values())
 def test_who_passes_on_has_no_finding_whatever_was_recorded(api: str, tmp_path: Path) -> None:
-    outcome = behind(Gateway(), [SHIPPED / api], tmp_path, api)
+    outcome = run_recorded(Gateway(), [SHIPPED / api], tmp_path, api)
     assert violated_steps(outcome.report) == set()
     assert outcome.scenarios >= 10
     assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == set()
@@ -59,7 +59,7 @@ WAYS = [(here, there) for here in APIS for there in APIS if (here, there) != ("r
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("here", "there"), WAYS)
 def test_who_translates_well_has_no_finding(here: Api, there: Api, tmp_path: Path) -> None:
-    outcome = behind(Translator(there), paths(there), tmp_path, APIS[here])
+    outcome = run_recorded(Translator(there), paths(there), tmp_path, APIS[here])
     assert violated_steps(outcome.report) == set()
     verdicts = outcome.report.verdicts
     hops = ("hop-text", "hop-thinking", "hop-usage")
@@ -80,12 +80,14 @@ WRONG: list[tuple[Translator, str]] = [
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("gateway", "rule"), WRONG)
 def test_who_translates_badly_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
-    report = behind(gateway, paths(gateway.asks), tmp_path, "openai.responses").report
+    report = run_recorded(gateway, paths(gateway.asks), tmp_path, "openai.responses").report
     assert rule in {found for found, _ in violated_steps(report)}
 
 
 def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
-    report = behind(Translator("messages"), paths("chat"), tmp_path, "openai.responses").report
+    report = run_recorded(
+        Translator("messages"), paths("chat"), tmp_path, "openai.responses"
+    ).report
     told = {s.reasons.get("scenario/ending", "") for s in report.streams if s.role == "exchange-1"}
     assert "upstream got a request in anthropic.messages, openai.chat was recorded" in told
     assert report.verdicts["scenario/hop-text"] is not Verdict.FAIL
@@ -128,7 +130,7 @@ def test_who_refuses_what_breaks_binding_rule_is_right(tmp_path: Path, *, is_bro
     if is_broken:
         said = path.read_text("utf-8").replace("chat.completion.chunk", "something.else")
         path.write_text(said, "utf-8")
-    outcome = behind(Strict(), [path], tmp_path / "run", "openai.chat")
+    outcome = run_recorded(Strict(), [path], tmp_path / "run", "openai.chat")
     found = {rule for rule, _ in violated_steps(outcome.report)}
     assert ("scenario/ending" in found) is not is_broken
     notes = [note for note in outcome.report.notes if "was refused, as it may be" in note]
@@ -172,7 +174,7 @@ def test_recordings_of_one_name_are_distinguished(tmp_path: Path) -> None:
 
 
 def test_both_sides_are_kept_with_what_was_known_of_the_recording(tmp_path: Path) -> None:
-    behind(Translator("messages"), paths("messages")[:1], tmp_path, "openai.chat")
+    run_recorded(Translator("messages"), paths("messages")[:1], tmp_path, "openai.chat")
     (path,) = tmp_path.rglob("thinking-then-text.cassette.jsonl")
     cassette = read(path)
     assert [each.hop for each in cassette.exchanges] == ["downstream", "upstream"]

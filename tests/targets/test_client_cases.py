@@ -200,21 +200,21 @@ TEXTS = st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=6)
 def test_how_a_text_is_cut_does_not_change_what_was_reported(texts: list[str], at: int) -> None:
     whole = "".join(texts)
     two = [part for part in (whole[:at], whole[at:]) if part]
-    assert answer_digest(told(texts)) == answer_digest(told(two))
+    assert answer_digest(text_answer(texts)) == answer_digest(text_answer(two))
 
 
 @given(TEXTS, TEXTS)
 def test_other_texts_are_distinguished(one: list[str], other: list[str]) -> None:
-    assert (answer_digest(told(one)) == answer_digest(told(other))) == (
+    assert (answer_digest(text_answer(one)) == answer_digest(text_answer(other))) == (
         "".join(one) == "".join(other)
     )
 
 
 def test_an_empty_delta_is_distinguished() -> None:
-    assert answer_digest(told(["a"])) != answer_digest(told(["a", ""]))
+    assert answer_digest(text_answer(["a"])) != answer_digest(text_answer(["a", ""]))
 
 
-def told(texts: list[str]) -> AdapterAnswer:
+def text_answer(texts: list[str]) -> AdapterAnswer:
     return AdapterAnswer("completed", tuple({"type": "text.delta", "text": text} for text in texts))
 
 

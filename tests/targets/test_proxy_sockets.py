@@ -170,7 +170,7 @@ def test_missing_library_has_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 # Bytes of either side, written by hand.
 
 
-async def _heard(port: int, says: bytes, *, is_half: bool) -> bytes:
+async def _answer_to(port: int, says: bytes, *, is_half: bool) -> bytes:
     """What a client gets that says this behind the handshake, and then maybe nothing more."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(UPGRADE)
@@ -217,7 +217,7 @@ def talked(
             server,
             RecordingProxy(upstream, shelf, timeouts=ProxyTimeouts(5, idle)) as proxy,
         ):
-            data = await _heard(int(proxy.url.rpartition(":")[2]), says, is_half=ends == "half")
+            data = await _answer_to(int(proxy.url.rpartition(":")[2]), says, is_half=ends == "half")
             return await got.get(), data
 
     received, data = asyncio.run(run())

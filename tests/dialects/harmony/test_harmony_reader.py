@@ -49,7 +49,7 @@ def completion(text: str, reason: str | None = None, index: int = 0) -> dict[str
     return {"object": "text_completion", "choices": [choice]}
 
 
-def said(events: list[Event]) -> list[Any]:
+def joined_events(events: list[Event]) -> list[Any]:
     """Semantic events, deltas of a block joined."""
     found: list[Any] = []
     for event in events:
@@ -68,7 +68,7 @@ def wired(events: list[Event], kind: str) -> list[dict[str, Any]]:
 
 
 def test_analysis_is_thinking_and_final_is_text() -> None:
-    assert said(read_raw(THOUGHT + FINAL)) == [
+    assert joined_events(read_raw(THOUGHT + FINAL)) == [
         ("message.start",),
         ("thinking.start",),
         ("thinking.delta", "Let me\nthink."),
@@ -95,16 +95,18 @@ def test_a_preamble_is_text_that_says_it_is_commentary() -> None:
 
 
 def test_what_other_roles_say_is_not_the_models() -> None:
-    assert [e for e in said(read_raw("<|start|>user<|message|>And?<|end|>")) if e[0] != "cut"] == []
+    assert [
+        e for e in joined_events(read_raw("<|start|>user<|message|>And?<|end|>")) if e[0] != "cut"
+    ] == []
 
 
 def test_a_marker_inside_the_content_is_text() -> None:
     events = read_raw(FINAL.replace("Four.", "Four <|channel|>x"))
-    assert ("text.delta", "Four <|channel|>x") in said(events)
+    assert ("text.delta", "Four <|channel|>x") in joined_events(events)
 
 
 def test_text_that_stops_is_cut() -> None:
-    assert said(read_raw(THOUGHT + FINAL.removesuffix("<|return|>")))[-2:] == [
+    assert joined_events(read_raw(THOUGHT + FINAL.removesuffix("<|return|>")))[-2:] == [
         ("text.end",),
         ("cut",),
     ]
@@ -165,9 +167,9 @@ def test_a_header_states(text: str, has_role: bool, header: Header) -> None:
 def test_chunks_of_a_completion_say_what_the_raw_text_says() -> None:
     text = THOUGHT + FINAL
     pieces = [completion(text[n : n + 3]) for n in range(0, len(text), 3)]
-    streamed = said(read_payloads(*pieces, completion("", "stop"), "[DONE]"))
-    whole = said(read_payloads(completion(text, "stop"), kind="body"))
-    raw = said(read_raw(text))
+    streamed = joined_events(read_payloads(*pieces, completion("", "stop"), "[DONE]"))
+    whole = joined_events(read_payloads(completion(text, "stop"), kind="body"))
+    raw = joined_events(read_raw(text))
     assert [e for e in streamed if e[0] != "finish"] == [e for e in raw if e[0] != "finish"]
     assert streamed == whole
 
@@ -225,7 +227,7 @@ def test_hostile_text_means_the_same_under_any_chunking(text: str, data: st.Data
     chunks = [text[a:b] for a, b in pairwise(cuts)]
     assert read_raw(*chunks) == read_raw(text)
     streamed = read_payloads(*(completion(chunk) for chunk in chunks))
-    assert said(streamed) == said(read_payloads(completion(text)))
+    assert joined_events(streamed) == joined_events(read_payloads(completion(text)))
 
 
 @pytest.mark.parametrize("marker", SPECIAL_TOKENS.values())

@@ -28,7 +28,7 @@ def read(*messages: Message) -> list[Event]:
     return read_payloads("opencode.serve", *(each.payload for each in messages))
 
 
-def said(events: Iterable[Event], kind: str, **fields: Any) -> list[Any]:
+def event_fields(events: Iterable[Event], kind: str, **fields: Any) -> list[Any]:
     """What the semantic events of a type hold, where these fields have these values."""
     found = [each.data for each in events if each.type == kind and each.layer == "semantic"]
     return [data for data in found if fields.items() <= data.items()]
@@ -39,7 +39,7 @@ def wired(events: Iterable[Event], kind: str) -> list[Any]:
 
 
 def texts(events: Iterable[Event], kind: str, **fields: Any) -> str:
-    return "".join(data["text"] for data in said(events, kind, **fields))
+    return "".join(data["text"] for data in event_fields(events, kind, **fields))
 
 
 def turn(talk: Session, thought: str = "Hm, so.", text: str = "It is two.") -> list[Message]:
@@ -71,7 +71,9 @@ def test_a_turn_says_each_text_once_and_nothing_of_its_user() -> None:
     assert [each.type for each in events if each.layer == "semantic"][-3:] == [
         *("finish", "usage", "done")
     ]
-    assert said(events, "usage") == [{"choice": 0, "input": 40, "output": 29, "reasoning": 9}]
+    assert event_fields(events, "usage") == [
+        {"choice": 0, "input": 40, "output": 29, "reasoning": 9}
+    ]
 
 
 def test_an_event_of_all_projects_is_that_event() -> None:
@@ -87,8 +89,8 @@ def test_turns_that_overlap_are_choices_of_one_answer() -> None:
     assert {each.answer for each in events} == {1}
     assert [texts(events, "thinking.delta", choice=n) for n in (0, 1)] == ["a b", "e f"]
     assert [texts(events, "text.delta", choice=n) for n in (0, 1)] == ["c d", "g h"]
-    assert len(said(events, "finish")) == 2
-    assert len(said(events, "done")) == 1
+    assert len(event_fields(events, "finish")) == 2
+    assert len(event_fields(events, "done")) == 1
     assert rules_failed(*mixed) == set()
 
 
@@ -179,7 +181,7 @@ def test_a_bus_on_which_nobody_speaks_says_nothing() -> None:
 
 
 def test_a_turn_that_does_not_end_was_cut() -> None:
-    assert said(read(*turn(Session())[:-3]), "cut") == [{"choice": 0, "how": "eof"}]
+    assert event_fields(read(*turn(Session())[:-3]), "cut") == [{"choice": 0, "how": "eof"}]
 
 
 def test_abort_fails_the_turn_and_ends_it() -> None:
@@ -188,9 +190,9 @@ def test_abort_fails_the_turn_and_ends_it() -> None:
     late = [end, talk.completed(error=ABORTED), *talk.idle()]
     messages = [*begun, talk.failed(ABORTED), *talk.idle(), *late]
     events = read(*messages)
-    assert said(events, "error")[0]["code"] == "MessageAbortedError"
-    assert said(events, "finish") == []
-    assert len(said(events, "thinking.end")) == 1
+    assert event_fields(events, "error")[0]["code"] == "MessageAbortedError"
+    assert event_fields(events, "finish") == []
+    assert len(event_fields(events, "thinking.end")) == 1
     assert rules_failed(*messages) == set()
 
 
@@ -198,7 +200,7 @@ def test_an_error_counts_for_the_session_that_it_is_of() -> None:
     one, two = Session("ses_1"), Session("ses_2")
     begun = [*one.asked("a"), *one.begun(), *two.asked("b"), *two.begun()]
     events = read(*begun, two.failed(ABORTED), *two.idle(), *one.text("c"), *one.over())
-    assert [data["choice"] for data in said(events, "error")] == [1]
+    assert [data["choice"] for data in event_fields(events, "error")] == [1]
     assert texts(events, "text.delta", choice=0) == "c"
 
 
@@ -208,7 +210,7 @@ def test_model_that_counts_nothing_is_not_zero() -> None:
     counts = {"input": 0, "output": 0, "reasoning": 0}
     payload = put(finish.payload, "properties.part.tokens", counts)
     begun = [*talk.asked("a"), *talk.begun(), *talk.text("b")]
-    assert said(read(*begun, Message(payload), over, *talk.idle()), "usage") == []
+    assert event_fields(read(*begun, Message(payload), over, *talk.idle()), "usage") == []
 
 
 @pytest.mark.parametrize("kind", ["tool", "text", "reasoning", "file"])

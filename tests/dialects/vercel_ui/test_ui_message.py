@@ -17,7 +17,7 @@ from conformance.dialects.vercel_ui.reader import KnownCalls
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
 READER = PayloadReader("vercel.ui", "event", "[DONE]")
-read, said, kinds = READER.read, READER.said, READER.kinds
+read, said, kinds = READER.read, READER.semantic, READER.kinds
 
 
 def test_a_step_with_thinking_and_text() -> None:
@@ -170,7 +170,7 @@ USER = {"role": "user", "parts": [{"type": "text", "text": "2 + 2?"}]}
 CALLER = {"role": "assistant", "parts": [{"type": "tool-add", "toolCallId": "c"}]}
 
 
-def told(*kinds: str, messages: Any = None) -> dict[str, bool]:
+def known_output(*kinds: str, messages: Any = None) -> dict[str, bool]:
     """What is told of an output behind parts of these kinds, all of the call `c`."""
     calls = KnownCalls()
     if messages is not None:
@@ -195,7 +195,7 @@ def told(*kinds: str, messages: Any = None) -> dict[str, bool]:
     ],
 )
 def test_output_has_a_call(kinds: tuple[str, ...], messages: Any, wanted: dict[str, bool]) -> None:
-    assert told(*kinds, messages=messages) == wanted
+    assert known_output(*kinds, messages=messages) == wanted
 
 
 def test_once_the_message_has_text_an_output_of_no_call_is_astray() -> None:
