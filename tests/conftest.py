@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections import defaultdict
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -53,6 +54,7 @@ def _knows_no_secret() -> None:
     """What one test sent, or named a key, is no secret of the next: looking for it takes time."""
     now_about(None)
     own_keys.KEYS.clear()
+    own_keys.NAMES.clear()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -61,6 +63,15 @@ def _outside_ci() -> Generator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("CI", raising=False)
         yield
+
+
+@pytest.fixture(scope="session")
+def captures() -> Path:
+    """The folder of real recordings."""
+    folder = os.environ.get("CONFORMANCE_CAPTURES")
+    if not folder:
+        pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
+    return Path(folder)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.judging.result import Finding
+from conformance.judging.result import Finding, Report
 from conformance.rules.verdicts import Level, Verdict
 
 
@@ -29,3 +29,12 @@ def plain_finding(**changes: Any) -> Finding:
         "id": "f1",
     }
     return Finding(**(fields | changes))
+
+
+def violated(report: Report) -> set[str]:
+    return {finding.rule for finding in report.findings}
+
+
+def violated_steps(report: Report) -> set[tuple[str, str]]:
+    """The rules, each with the scenario and the role that break it."""
+    return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}

@@ -50,9 +50,7 @@ def judged(folder: Path, *, path: str = "", fine: bool = True, **inputs: str) ->
 
 
 @pytest.mark.parametrize(("file", "code"), [(GOOD, 0), (BROKEN, 1)], ids=["good", "broken"])
-def test_the_action_writes_all_reports_whatever_the_verdict(
-    file: Path, code: int, tmp_path: Path
-) -> None:
+def test_action_writes_all_reports_whatever_verdict(file: Path, code: int, tmp_path: Path) -> None:
     out, told = judged(tmp_path, paths=f"{file}\n\n")
     assert told == f"exit-code={code}\n"
     assert ("::error " in out) is bool(code)
@@ -71,7 +69,7 @@ def test_arguments_are_taken_line_by_line_and_never_expanded(tmp_path: Path) -> 
     assert not (tmp_path / "pwned").exists()
 
 
-def test_a_wrong_call_is_told_and_not_lost(tmp_path: Path) -> None:
+def test_a_wrong_call_is_reported_and_not_lost(tmp_path: Path) -> None:
     out, told = judged(tmp_path, paths="none.sse")
     assert "error: none.sse: no such file or folder" in out
     assert "\n::error title=conformance::none.sse: no such file or folder" in f"\n{out}"
@@ -149,8 +147,8 @@ def test_the_workflow_of_the_docs_fits_the_action() -> None:
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     ours = [step for step in steps if step.get("uses") == "./.conformance"]
     assert len(ours) == 2
-    beside = [step for step in steps if (step.get("with") or {}).get("path") == ".conformance"]
-    assert len(beside) == 2
-    assert not any("ref" in step["with"] for step in beside)  # no version is published yet
+    extra = [step for step in steps if (step.get("with") or {}).get("path") == ".conformance"]
+    assert len(extra) == 2
+    assert not any("ref" in step["with"] for step in extra)  # no version is published yet
     for step in ours:
         assert set(step["with"]) <= set(ACTION["inputs"])

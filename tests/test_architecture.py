@@ -211,3 +211,56 @@ def test_import_of_the_package_is_light() -> None:
     code = f"import conformance, sys; print(*{set(HEAVY)!r} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == []
+
+
+PACKAGES = ("conformance", "reference_impl")
+
+
+def import_graph(package: str) -> dict[str, set[str]]:
+    """What each module imports: at its top, in a function, or for its types only."""
+    paths = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / package).rglob("*.py")
+        if "_data" not in path.parts
+    }
+    return {
+        name: {found for found in imported_modules(path, set(paths)) if found != name}
+        for name, path in paths.items()
+    }
+
+
+def imported_modules(path: Path, modules: set[str]) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = absolute_module(path, node)
+            # `from package import module` is an import of the module.
+            full = [f"{module}.{alias.name}" for alias in node.names]
+            names |= {name if name in modules else module for name in full}
+    return names & modules
+
+
+def modules_in_circles(graph: dict[str, set[str]]) -> set[str]:
+    """What is left when modules that import nothing left, or that nothing left imports, go."""
+    left = set(graph)
+    while True:
+        imported = {found for name in left for found in graph[name]}
+        free = {name for name in left if name not in imported or not graph[name] & left}
+        if not free:
+            return left
+        left -= free
+
+
+def test_a_circle_is_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}
+    assert modules_in_circles(graph) == {"b", "c"}
+
+
+@pytest.mark.every_run
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_import_circle(package: str) -> None:
+    graph = import_graph(package)
+    circles = modules_in_circles(graph)
+    assert {name: sorted(graph[name] & circles) for name in sorted(circles)} == {}

@@ -18,7 +18,6 @@ from conformance.core.events import Chunk, Exchange
 from conformance.core.shipped import cassettes, specs
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.result import Report
-from conformance.judging.rulebook import Rulebook
 from conformance.judging.suites import load_suites
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
@@ -26,6 +25,7 @@ from conformance.rules.verdicts import Verdict
 from tests.authoring.catalogue import good, mutants
 from tests.authoring.draft import RECORDED, SUFFIX, write
 from tests.each import each_in_blocks
+from tests.rulebooks import rulebook
 
 PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_dir())
 """Profiles that only these cassettes need."""
@@ -34,11 +34,6 @@ MUTANTS = {draft.name: draft for draft in mutants()}
 RECORDINGS = sorted(cassettes().rglob(f"{RECORDED}*{SUFFIX}"))
 RULES = (*(rule.id for suite in load_suites() for rule in suite.rules), *(r.id for r in HOP_RULES))
 SEEDS = range(5)
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load(())
 
 
 @cache

@@ -54,8 +54,8 @@ def test_the_script_for_gitlab_writes_its_artifacts(tmp_path: Path) -> None:
     for line in script:
         done = run(line, tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
-    told = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == sorted(told)
+    found = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == sorted(found)
 
 
 def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:
@@ -75,9 +75,7 @@ def test_the_hooks_of_the_page_are_those_of_the_repository() -> None:
         ("conformance-secrets", "", 0),
     ],
 )
-def test_a_hook_refuses_what_it_is_there_for(
-    hook: str, text: str, code: int, tmp_path: Path
-) -> None:
+def test_hook_refuses_what_it_is_there_for(hook: str, text: str, code: int, tmp_path: Path) -> None:
     name = "a.sse" if text.startswith("data:") else "a.cassette.jsonl"
     assert re.search(HOOKS[hook]["files"], name)
     if text:

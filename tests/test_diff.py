@@ -148,14 +148,12 @@ CHANGES: list[tuple[str, Path, Edit, WireChange]] = [
 @pytest.mark.parametrize(
     ("source", "edit", "change"), [c[1:] for c in CHANGES], ids=[c[0] for c in CHANGES]
 )
-def test_a_change_of_the_wire_is_told(
-    source: Path, edit: Edit, change: WireChange, tmp_path: Path
-) -> None:
+def test_wire_change_is_shown(source: Path, edit: Edit, change: WireChange, tmp_path: Path) -> None:
     changes = found(source, edited(source, tmp_path / "new.cassette.jsonl", edit))
     assert change in changes
 
 
-def test_the_order_is_told_with_what_came_before(tmp_path: Path) -> None:
+def test_the_order_is_reported_with_what_came_before(tmp_path: Path) -> None:
     def late(body: bytes) -> bytes:
         events = body.split(b"\n\n")
         at = next(n for n, e in enumerate(events) if b"reasoning_summary_text.done" in e)
@@ -165,8 +163,8 @@ def test_the_order_is_told_with_what_came_before(tmp_path: Path) -> None:
     changes = found(DEMO, edited(DEMO, tmp_path / "new.cassette.jsonl", late))
     orders = [c for c in changes if c.kind == "order" and c.what.startswith("wire, after")]
     assert orders
-    told = " ".join(f"{c.what} {c.before} {c.now}" for c in orders)
-    assert "response.reasoning_summary_part.done" in told
+    text = " ".join(f"{c.what} {c.before} {c.now}" for c in orders)
+    assert "response.reasoning_summary_part.done" in text
 
 
 def test_a_framing_that_was_rebuilt_is_not_compared(tmp_path: Path) -> None:
@@ -258,7 +256,7 @@ def test_folders_are_compared_by_name(tmp_path: Path) -> None:
     assert "broken.sse" in difference.errors[0]
 
 
-def test_a_file_beside_a_folder_is_refused(tmp_path: Path) -> None:
+def test_a_file_next_to_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected two files or two folders"):
         compare(DEMO, tmp_path)
     with pytest.raises(UsageError, match="no such file or folder"):

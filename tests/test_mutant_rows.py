@@ -50,8 +50,7 @@ def test_unknown_condition() -> None:
 
 
 def test_bases_are_drafts_and_no_short_names() -> None:
-    bases = {each.base for each in mutants()}
-    assert all("/" in base for base in bases)
+    assert all("/" in base for base in {each.base for each in mutants()})
 
 
 @pytest.mark.parametrize(

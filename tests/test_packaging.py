@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import signal
+import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from conformance.__main__ import main
 from hatch_build import linked_page, project_urls
 
 ROOT = Path(__file__).parent.parent
@@ -48,3 +53,27 @@ def test_urls_come_from_the_one_address() -> None:
 def test_both_names_are_the_command() -> None:
     scripts = PROJECT["project"]["scripts"]
     assert scripts["conformance"] == scripts["reasoning-conformance"]
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    kept = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, kept)
+
+
+class Interrupting(ModuleType):
+    """A module whose import Ctrl-C ends."""
+
+    def __getattr__(self, name: str) -> object:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("handlers")
+def test_an_interrupted_import_is_one_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "conformance.cli", Interrupting("conformance.cli"))
+    assert main() == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN

@@ -120,7 +120,7 @@ def _agents() -> Iterator[Draft]:
     tide = run.answer(parts, usage(30, 6, 6), author="tide", branch="both.tide")
     parts = [thought("Noon is lunch."), said(LOCK_TEXT)]
     lock = run.answer(parts, usage(30, 9, 4), author="lock", branch="both.lock")
-    beside = [
+    extra = [
         {**each, "branch": f"both.{each['author']}"}
         for pair in zip_longest(tide, lock)
         for each in pair
@@ -128,7 +128,7 @@ def _agents() -> Iterator[Draft]:
     ]
     kept = {**ACTIONS, "stateDelta": {"asked": 1}}
     first = {**run.event(author="clerk"), "actions": kept}
-    yield drafted("adk/two-agents", asked(), events([first, *beside]))
+    yield drafted("adk/two-agents", asked(), events([first, *extra]))
 
 
 def _wholes() -> Iterator[Draft]:

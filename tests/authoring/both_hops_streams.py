@@ -54,10 +54,10 @@ def drafts() -> Iterator[Draft]:
     yield _agent_turn()
 
 
-def both_hops(shown: Draft, *behind: Draft) -> Draft:
+def both_hops(shown: Draft, *upstream: Draft) -> Draft:
     """The application's draft with the provider's behind it, each call after the one before."""
     facts: Fields = {"hop": "upstream", "scenario": "", "role": "", "then": ()}
-    calls = enumerate(behind, 1)
+    calls = enumerate(upstream, 1)
     after = tuple(replace(each, after=n if n > 1 else None, **facts) for n, each in calls)
     return replace(shown, hop="app", then=after)
 

@@ -47,9 +47,9 @@ class Server:
     def opening(self, *, content: str | None = "", **delta: Any) -> Message:
         return self.said(role="assistant", content=content, **delta)
 
-    def each(self, name: str, texts: Iterable[str], **beside: Any) -> list[Message]:
+    def each(self, name: str, texts: Iterable[str], **extra: Any) -> list[Message]:
         """A chunk per delta of one field; `beside` stands in every delta."""
-        deltas: list[Fields] = [{name: text, **beside} for text in texts]
+        deltas: list[Fields] = [{name: text, **extra} for text in texts]
         return [self.said(**delta) for delta in deltas]
 
     def usage(self, usage: Usage, *, details: bool = True) -> Message:

@@ -201,8 +201,7 @@ def _states() -> list[Message]:
     """Nothing is streamed of the message: the state alone says it."""
     graph = Graph(ASKED)
     graph.state[:0] = [human("Hello.", "human-0"), {**answer("a-0", "x"), "content": "Good day."}]
-    begun = list(graph.begin())
-    return [*begun, *_answer(graph, thought(), text())[-2:]]
+    return [*list(graph.begin()), *_answer(graph, thought(), text())[-2:]]
 
 
 def _failing() -> list[Message]:

@@ -217,19 +217,21 @@ def _converse_talk(topic: str, sealed: str = "") -> Draft:
     )
 
 
-def _responses_talk(name: str, *, store: bool) -> Draft:
-    tools = [{"type": "function", "name": NAME, "parameters": {"type": "object"}}]
+def _responses_asked(history: tuple[Any, ...], *, store: bool, **included: Any) -> Fields:
+    return {
+        "model": "think-1",
+        "input": [_user(QUESTION), *history],
+        "reasoning": {"effort": "medium", "summary": "auto"},
+        **included,
+        "store": store,
+        "stream": True,
+        "tools": [{"type": "function", "name": NAME, "parameters": {"type": "object"}}],
+    }
 
+
+def _responses_talk(name: str, *, store: bool) -> Draft:
     def turn(number: int, items: list[Fields], *history: Any) -> Draft:
-        asked: Fields = {
-            "model": "think-1",
-            "input": [_user(QUESTION), *history],
-            "reasoning": {"effort": "medium", "summary": "auto"},
-            "include": ["reasoning.encrypted_content"],
-            "store": store,
-            "stream": True,
-            "tools": tools,
-        }
+        asked = _responses_asked(history, store=store, include=["reasoning.encrypted_content"])
         events = Answer(f"resp_1{number}", "think-1", asked).completed(items, (30, 30, 18))
         made = responses.drafted(f"openai/{name}", asked, stream(events))
         return replace(made, profile="openai") if store else made
@@ -252,17 +254,9 @@ def _responses_talk(name: str, *, store: bool) -> Draft:
 
 def _responses_by_ids() -> Draft:
     """A call behind two items of reasoning; the server keeps what was thought."""
-    tools = [{"type": "function", "name": NAME, "parameters": {"type": "object"}}]
 
     def turn(number: int, items: list[Fields], *history: Any) -> Draft:
-        asked: Fields = {
-            "model": "think-1",
-            "input": [_user(QUESTION), *history],
-            "reasoning": {"effort": "medium", "summary": "auto"},
-            "store": True,
-            "stream": True,
-            "tools": tools,
-        }
+        asked = _responses_asked(history, store=True)
         events = Answer(f"resp_2{number}", "think-1", asked).completed(items, (30, 30, 18))
         return responses.drafted("openai/two-thoughts-talk", asked, stream(events))
 

@@ -48,8 +48,7 @@ def _goes_on(pieces: Pieces) -> list[Piece]:
 
 
 def _thinks_only(pieces: Pieces) -> list[Piece]:
-    spot = edits.place(pieces, token("<|end|>"))
-    return [*pieces[:spot], Token("<|return|>")]
+    return [*pieces[: edits.place(pieces, token("<|end|>"))], Token("<|return|>")]
 
 
 _WIRE: Final = (

@@ -48,16 +48,16 @@ STALE: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "verdicts", "said"), STALE)
+@pytest.mark.parametrize(("changes", "verdicts", "message"), STALE)
 def test_an_entry_that_does_not_describe_the_run_is_stale(
-    changes: dict[str, Any], verdicts: dict[str, Verdict], said: str
+    changes: dict[str, Any], verdicts: dict[str, Verdict], message: str
 ) -> None:
     found = [finding()] if verdicts[RULE] is Verdict.FAIL else []
     report = applied([stream(*found, verdicts=verdicts)], entry(**changes))
     assert report.baseline is not None
     (line,) = report.baseline.stale
     assert line.startswith("known.yaml:2:5: ")
-    assert said in line
+    assert message in line
     assert report.exit_code() == 1
 
 
@@ -154,8 +154,7 @@ def test_reports_show_what_was_expected() -> None:
 
 @pytest.mark.parametrize("name", ["think/plain", "think/plain/downstream"])
 def test_the_far_side_of_a_gateway_is_called_by_its_step_alone_too(name: str) -> None:
-    report = applied(sides(downstream=finding()), entry(name))
-    assert report.exit_code() == 0
+    assert applied(sides(downstream=finding()), entry(name)).exit_code() == 0
 
 
 def test_the_near_side_of_a_gateway_is_called_by_its_hop() -> None:

@@ -73,13 +73,13 @@ def test_an_update_keeps_what_holds_and_drops_what_does_not() -> None:
     assert [each.reason for each in change.added] == ["New."]
 
 
-def test_recordings_that_cannot_be_told_apart_are_refused() -> None:
+def test_recordings_that_cannot_be_distinguished_are_refused() -> None:
     twins = (stream(finding(), file="a/text.sse"), stream(file="b/text.sse"))
     with pytest.raises(UsageError, match="is called 'text', too"):
         draft_baseline(Report(twins), Baseline("b"), reason="New.")
 
 
-def test_one_step_in_two_apis_is_told_apart_by_the_api() -> None:
+def test_one_step_in_two_apis_is_distinguished_by_the_api() -> None:
     apis = ("openai.chat", "openai.responses")
     streams = [
         stream(finding(), **SIDES, dialect=api, file=f"{api}/think.cassette.jsonl") for api in apis

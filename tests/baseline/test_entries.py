@@ -65,12 +65,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "place", "said"), WRONG)
-def test_a_mistake_is_told_with_its_place(text: str, place: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "place", "message"), WRONG)
+def test_mistake_shows_its_place(text: str, place: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         load_baseline(write(tmp_path, text))
     assert f"known.yaml:{place}: " in str(caught.value)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.fixture(scope="session")

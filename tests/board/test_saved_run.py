@@ -68,7 +68,7 @@ def test_what_a_run_says_in_its_own_favour_is_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("header", "message"),
     [
         ({"extra": {}}, "does not say what was run"),
         ({"extra": {"run": {"target": "spaceship"}}}, "does not say what was run"),
@@ -76,9 +76,9 @@ def test_what_a_run_says_in_its_own_favour_is_listed(tmp_path: Path) -> None:
         ({"recorded_at": None}, "does not say what was run, and when"),
     ],
 )
-def test_what_is_no_saved_run_is_refused(tmp_path: Path, header: dict[str, Any], said: str) -> None:
+def test_other_files_are_refused(tmp_path: Path, header: dict[str, Any], message: str) -> None:
     run = saved_run(tmp_path, **header)
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises(UsageError, match=message):
         summarise(run, run_files(run))
 
 

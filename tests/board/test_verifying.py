@@ -76,7 +76,7 @@ def test_each_lie_is_1_and_one_line(
     assert found[1:] == ["1 disagreement"]
 
 
-def test_a_changed_recording_changes_hash_and_verdict(
+def test_hash_shows_changes(
     summary: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     better = saved_run(tmp_path / "better", GOOD) / KEPT
@@ -87,9 +87,7 @@ def test_a_changed_recording_changes_hash_and_verdict(
     assert "rule that fails: stripping/visible-text/no-markers is not in the recordings" in found
 
 
-def test_judged_again_a_summary_is_true_by_the_rules_of_today(
-    summary: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_old_summary_holds_by_new_rules(summary: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = summary.read_bytes()
     rewrite(summary, lambda c: c["rules"].update(sha256="0" * 64))
     rewrite(summary, lambda c: c.update(failed=[]))
@@ -105,9 +103,7 @@ def test_other_recordings_are_not_judged_again(summary: Path) -> None:
     assert summary.read_bytes() == before
 
 
-def test_a_recording_that_is_not_listed_is_a_line(
-    summary: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unlisted_recording_is_reported(summary: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = recordings_folder(summary)
     shutil.copy(folder / PACKED, folder / "more.cassette.jsonl.gz")
     assert main(["verify", str(summary)]) == 1
@@ -155,9 +151,7 @@ def test_what_is_no_summary_is_2(tmp_path: Path, content: bytes) -> None:
     assert main(["verify", str(path)]) == 2
 
 
-def test_recordings_that_are_not_there_are_2_and_named(
-    summary: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_recordings_are_named(summary: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.rmtree(recordings_folder(summary))
     assert main(["verify", str(summary)]) == 2
     assert "name the folder with --recordings DIR" in capsys.readouterr().err

@@ -50,12 +50,14 @@ def _pair(captures: Path, entry: Mapping[str, Any]) -> Recording:
     shown = open_recording(captures / entry["file"])
     if entry.get("read_error"):
         shown = _with_exchange(shown, replace(shown.exchanges[0], end="reset"))
-    behind = [each for name in entry["upstream"] for each in _upstream(captures, name, entry)]
-    if (later := entry.get("second_upstream_request")) and behind[1:]:
+    upstream = [each for name in entry["upstream"] for each in _upstream(captures, name, entry)]
+    if (later := entry.get("second_upstream_request")) and upstream[1:]:
         asked = json.loads((captures / later).read_text(encoding="utf-8"))
         request = Request("POST", json=asked.get("body", asked))
-        behind[1] = _with_exchange(behind[1], replace(behind[1].exchanges[0], request=request))
-    return pair_recordings(shown, behind)
+        upstream[1] = _with_exchange(
+            upstream[1], replace(upstream[1].exchanges[0], request=request)
+        )
+    return pair_recordings(shown, upstream)
 
 
 def _upstream(captures: Path, name: str, entry: Mapping[str, Any]) -> Iterator[Recording]:

@@ -61,10 +61,10 @@ def test_two_answers_of_one_system_are_no_change(old: str, new: str, captures: P
     assert changes(captures, old, new) == set()
 
 
-@pytest.mark.parametrize(("old", "new", "told"), UNLIKE)
-def test_a_difference_is_told_in_one_or_two_lines(
-    old: str, new: str, told: tuple[str, str], captures: Path
+@pytest.mark.parametrize(("old", "new", "expected"), UNLIKE)
+def test_differences_are_short(
+    old: str, new: str, expected: tuple[str, str], captures: Path
 ) -> None:
     found = changes(captures, old, new)
-    assert told in found
+    assert expected in found
     assert len([each for each in found if old != PARTS or "chat.part" not in each[1]]) <= 2

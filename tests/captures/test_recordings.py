@@ -10,6 +10,8 @@ import pytest
 from conformance.judging.result import Finding
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Level, Verdict
+from tests.captures.test_subjects import OTHER
+from tests.rules.test_reasons import check_reasons
 from tests.tables import read_table
 
 TABLE: list[dict[str, Any]] = read_table(Path(__file__).parent / "table.yaml")
@@ -47,9 +49,7 @@ UNSURE = {
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
-def test_findings_are_the_known_ones_where_nobody_names_the_sender(
-    row: dict[str, Any], captures: Path
-) -> None:
+def test_findings_without_a_profile_are_known(row: dict[str, Any], captures: Path) -> None:
     (stream,) = check_paths([captures / row["file"]]).streams
     binding = {finding.rule for finding in stream.findings if finding.level is Level.MUST}
     guesses = [note for note in stream.notes if note.startswith("perhaps ")]
@@ -97,13 +97,19 @@ OGX = [
 
 
 @pytest.mark.parametrize(("file", "rule", "event"), OGX)
-def test_ogx_faults_are_found_where_they_are(
-    file: str, rule: str, event: int, captures: Path
-) -> None:
+def test_ogx_faults_have_their_place(file: str, rule: str, event: int, captures: Path) -> None:
     report = check_paths([captures / "ogx-1.5.0" / file], profile="openai")
     found = [finding for finding in report.findings if finding.rule == rule]
-    assert event in [finding.event for finding in found], [_told(f) for f in report.findings]
+    assert event in [finding.event for finding in found], [
+        _finding_line(f) for f in report.findings
+    ]
 
 
-def _told(finding: Finding) -> str:
+def _finding_line(finding: Finding) -> str:
     return f"{finding.rule} at event {finding.event}: {finding.message}"
+
+
+@pytest.mark.slow
+def test_reasons_hold_for_recordings(monkeypatch: pytest.MonkeyPatch, captures: Path) -> None:
+    files = sorted(path for path in captures.rglob("*") if path.is_file())
+    check_reasons(monkeypatch, [path for path in files if not path.name.endswith(OTHER)])

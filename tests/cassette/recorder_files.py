@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
+from pathlib import Path
+from string import Template
 from typing import Any, Final
 
 from tests.cassette.saved_files import CHUNK, LAST, archive, as_event, entry
 
+FOLDER: Final = Path(__file__).with_name("recorders")
 STREAM: Final = as_event(CHUNK) + as_event(LAST) + as_event("[DONE]")
 URL: Final = "https://api.example.test/v1/chat/completions"
 TYPE: Final = "text/event-stream"
@@ -36,134 +40,20 @@ def indented(text: str, by: int) -> str:
     return "".join(f"{' ' * by}{line}" for line in text.splitlines(keepends=True))
 
 
-RUBY: Final = f"""\
----
-http_interactions:
-- request:
-    method: post
-    uri: {URL}
-    body:
-      encoding: UTF-8
-      string: '{_ASKED}'
-    headers:
-      Content-Type:
-      - application/json
-  response:
-    status:
-      code: 200
-      message: OK
-    headers:
-      Content-Type:
-      - {TYPE}
-    body:
-      encoding: ASCII-8BIT
-      string: !binary |-
-        {packed(STREAM)}
-  recorded_at: Sun, 28 Apr 2024 14:14:21 GMT
-recorded_with: VCR 6.1.0
-"""
-R_VCR: Final = f"""\
-http_interactions:
-- request:
-    method: post
-    uri: {URL}
-    body:
-      encoding: ''
-      string: '{_ASKED}'
-    headers: {{}}
-  response:
-    status: 200
-    headers:
-      content-type: {TYPE}
-    body:
-      encoding: ''
-      string: |+
-{indented(STREAM, 8).rstrip(" ")}  recorded_at: 2025-07-03 12:00:00 GMT
-recorded_with: vcr/2.0.0
-"""
-GO_VCR: Final = f"""\
----
-version: 2
-interactions:
-    - id: 0
-      request:
-        proto: HTTP/1.1
-        host: api.example.test
-        body: '{_ASKED}'
-        headers:
-            Content-Type:
-                - application/json
-        url: {URL}
-        method: POST
-      response:
-        proto: HTTP/2.0
-        content_length: -1
-        uncompressed: true
-        body: |+
-{indented(STREAM, 12).rstrip(" ")}        headers:
-            Content-Type:
-                - {TYPE}
-        status: 200 OK
-        code: 200
-        duration: 5ms
-"""
-_HTTPMOCK: Final = f"""\
-when:
-  path: /v1/chat/completions
-  method: POST
-  query_param: []
-  header:
-  - name: content-type
-    value: application/json
-  body: '{_ASKED}'
-then:
-  status: 200
-  header:
-  - name: content-type
-    value: {TYPE}
-"""
-HTTPMOCK: Final = f"""\
-{_HTTPMOCK}  body: |+
-{indented(STREAM, 4)}---
-{_HTTPMOCK}  body_base64: {packed(STREAM)}
-"""
-LANGCHAIN: Final = f"""\
-requests:
-- body: '{_ASKED}'
-  headers: {{}}
-  method: POST
-  uri: {URL}
-responses:
-- body:
-    string: |+
-{indented(STREAM, 6).rstrip(" ")}  headers:
-    content-type:
-    - {TYPE}
-  status:
-    code: 200
-    message: OK
-"""
-ISTR: Final = f"""\
-interactions:
-- request:
-    body: '{_ASKED}'
-    headers:
-      ? &id001 !!python/object/apply:multidict._multidict.istr
-      - Accept
-      : - '*/*'
-    method: POST
-    uri: {URL}
-  response:
-    body:
-      string: {json.dumps(STREAM)}
-    headers:
-      ? !!python/object/apply:multidict._multidict.istr
-      - Content-Type
-      : - {TYPE}
-      *id001 : ['again']
-    status: {{code: 200, message: OK}}
-version: 1
-"""
+def filled(name: str) -> str:
+    """A file of YAML; a line `$STREAM` stands for the stream, indented as that line."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^( *)\$STREAM\n", lambda m: indented(STREAM, len(m[1])), text)
+    given = {"URL": URL, "TYPE": TYPE, "ASKED": _ASKED, "PACKED": packed(STREAM)}
+    return Template(text).substitute(given, QUOTED=json.dumps(STREAM))
+
+
+RUBY: Final = filled("ruby-vcr.yaml")
+R_VCR: Final = filled("r-vcr.yaml")
+GO_VCR: Final = filled("go-vcr.yaml")
+HTTPMOCK: Final = filled("httpmock.yaml")
+LANGCHAIN: Final = filled("langchain.yaml")
+ISTR: Final = filled("vcr-multidict.yaml")
 NOCK: Final = {
     "scope": "https://api.example.test:443",
     "method": "POST",
@@ -237,18 +127,7 @@ TALKCODY: Final = {
         ],
     },
 }
-WIREMOCK_YAML: Final = f"""\
----
-id: 0b5c
-request:
-  url: /v1/chat/completions
-  method: POST
-response:
-  status: 200
-  base64Body: {packed(STREAM)}
-  headers:
-    Content-Type: {TYPE}
-"""
+WIREMOCK_YAML: Final = filled("wiremock.yaml")
 
 
 def _pi_rust(**chunks: list[str]) -> dict[str, Any]:
@@ -337,28 +216,7 @@ POLLY: Final = archive(
 )
 INSTA: Final = f"---\nsource: src/stream.rs\nexpression: written\n---\n{STREAM.rstrip()}\n"
 INSTA_BESIDE: Final = f'{INSTA}\n\n{{\n  "total_tokens": 3\n}}\n'
-POLLY_YAML: Final = f"""\
-log:
-  _recordingName: asks
-  creator:
-    name: Polly.JS
-    version: 6.0.6
-  entries:
-    - _id: 1f
-      request:
-        method: POST
-        url: {URL}
-        headers: []
-        postData:
-          mimeType: application/json
-          textJSON: {_ASKED}
-      response:
-        status: 200
-        headers: []
-        content:
-          mimeType: {TYPE}
-          text: |+
-{indented(STREAM, 12)}"""
+POLLY_YAML: Final = filled("polly.yaml")
 
 FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "har": (("a.har", POLLY), ("recording.har.yaml", POLLY_YAML)),

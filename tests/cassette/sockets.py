@@ -51,16 +51,16 @@ def answer(name: str = "resp_1", lane: str | None = None) -> Talk:
     """A whole response of that id, on a lane or on the nameless one."""
     found: Talk = []
     for event in _shipped_events():
-        beside = {"stream_id": lane} if lane is not None else {}
+        extra = {"stream_id": lane} if lane is not None else {}
         whole = {"response": {**event["response"], "id": name}} if "response" in event else {}
-        found.append(("server", {**event, **whole, **beside}))
+        found.append(("server", {**event, **whole, **extra}))
     return found
 
 
 def asked(lane: str | None = None, **more: Any) -> tuple[Side, Payload]:
     body = {"model": "m", "input": "Hi", "reasoning": {"effort": "low", "summary": "auto"}}
-    beside = {"stream_id": lane} if lane is not None else {}
-    return "client", {"type": "response.create", **body, **beside, **more}
+    extra = {"stream_id": lane} if lane is not None else {}
+    return "client", {"type": "response.create", **body, **extra, **more}
 
 
 def in_turn() -> Talk:

@@ -109,9 +109,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_one_is_reported_once_in_one_line(
-    tmp_path: Path, install: Install, case: str
-) -> None:
+def test_broken_importer_is_reported_once(tmp_path: Path, install: Install, case: str) -> None:
     module, why = BROKEN[case]
     install(module)
     body = taped(tmp_path, '{"a": 1}', "b.json")
@@ -138,9 +136,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_one_that_fails_costs_its_own_file_only(
-    tmp_path: Path, install: Install, case: str
-) -> None:
+def test_failure_costs_its_own_file_only(tmp_path: Path, install: Install, case: str) -> None:
     statement, why = HOSTILE[case]
     install(GOOD.replace("    if not recognises(file):\n", f"    {statement}\n    if 1:\n"))
     stream = taped(tmp_path, FRAME, "b.sse")

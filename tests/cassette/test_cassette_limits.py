@@ -141,7 +141,7 @@ sys.exit(main([*sys.argv[2:-1], sys.argv[-1] + ".second.cassette.jsonl"]))
 @pytest.mark.one_in(3)
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limits")
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "message"),
     [
         ("RLIMIT_FSIZE=20000", "cannot be written: file too large"),
         ("RLIMIT_NOFILE=3", "cannot be read: too many open files"),
@@ -149,9 +149,7 @@ sys.exit(main([*sys.argv[2:-1], sys.argv[-1] + ".second.cassette.jsonl"]))
     ],
 )
 @pytest.mark.parametrize("verb", ["convert", "redact"])
-def test_where_nothing_can_be_written_no_file_is_left(
-    verb: str, limit: str, said: str, tmp_path: Path
-) -> None:
+def test_failure_leaves_no_file(verb: str, limit: str, message: str, tmp_path: Path) -> None:
     if limit == "uid" and os.geteuid() != 0:
         pytest.skip("only root gives up rights")
     with tempfile.TemporaryDirectory() as shared:  # a folder that everybody may read
@@ -167,7 +165,7 @@ def test_where_nothing_can_be_written_no_file_is_left(
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
         assert done.returncode == 2, done.stderr
         assert done.stderr.count("\n") == 1
-        assert said in done.stderr
+        assert message in done.stderr
         assert sorted(folder.iterdir()) == [source, target]
 
 

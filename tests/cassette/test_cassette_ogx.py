@@ -103,9 +103,7 @@ def test_a_whole_answer_is_a_body(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["ollama._types.ChatResponse", "ollama._types.GenerateResponse"])
 @pytest.mark.parametrize("is_streaming", [True, False])
-def test_nulls_of_ollamas_sdk_were_never_sent(
-    tmp_path: Path, kind: str, *, is_streaming: bool
-) -> None:
+def test_nulls_of_ollama_sdk_are_no_keys(tmp_path: Path, kind: str, *, is_streaming: bool) -> None:
     answer = {"model": "m", "done": True, "message": {"content": "4", "thinking": None}, "x": None}
     one = typed(answer, kind)
     request = {"endpoint": "/api/chat"}
@@ -174,9 +172,7 @@ OTHERS = ["/v1/embeddings", "/v1/models", "/v1/completions", "", None, 5]
 
 
 @pytest.mark.parametrize("endpoint", OTHERS)
-def test_other_apis_are_refused_alone_and_passed_over_in_folders(
-    tmp_path: Path, endpoint: Any
-) -> None:
+def test_other_apis_are_refused_and_skipped_in_folders(tmp_path: Path, endpoint: Any) -> None:
     request = {"endpoint": endpoint, "url": endpoint or "http://[h/v1/responses"}
     path = kept(tmp_path, [], request=request, response={"is_streaming": False})
     with pytest.raises(CassetteError, match="which no dialect describes"):
@@ -200,11 +196,11 @@ BROKEN: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("data", "said"), BROKEN)
-def test_a_broken_recording_is_refused_in_one_line(tmp_path: Path, data: bytes, said: str) -> None:
+@pytest.mark.parametrize(("data", "message"), BROKEN)
+def test_broken_recording_is_one_line(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "rec.json"
     path.write_bytes(data)
-    with pytest.raises(CassetteError, match=said) as caught:
+    with pytest.raises(CassetteError, match=message) as caught:
         open_recording(path)
     assert "\n" not in str(caught.value)
 
@@ -214,8 +210,7 @@ ODD_BODIES: list[Any] = ["text", 5, {"__data__": None}, [1, None, "x", {"__data_
 
 @pytest.mark.parametrize("odd", ODD_BODIES)
 def test_an_odd_body_is_kept_as_it_is(tmp_path: Path, odd: Any) -> None:
-    kind = open_recording(kept(tmp_path, odd)).kind
-    assert kind == "ogx"
+    assert open_recording(kept(tmp_path, odd)).kind == "ogx"
 
 
 def test_a_torn_archive_is_passed_over(tmp_path: Path) -> None:

@@ -63,12 +63,11 @@ def test_reading_in_one_go_is_reading_line_by_line(
         assert at_once == outcome(path)
 
 
-def test_a_file_that_was_written_anew_is_located_anew(tmp_path: Path) -> None:
+def test_a_file_that_was_written_again_is_located_again(tmp_path: Path) -> None:
     path = tmp_path / "again.cassette.jsonl"
     for text in ('{"ms":1,"text":"ab"}\n{"text":"c"}\n', '{"ms":1,"text":"a"}\n\n{"text":"bc"}\n'):
         path.write_text(OPENED + text, encoding="utf-8")
-        found = locate(path, 1, [0, 1, 2])
-        assert found == ([4, 4, 5] if "ab" in text else [4, 6, 6])
+        assert locate(path, 1, [0, 1, 2]) == ([4, 4, 5] if "ab" in text else [4, 6, 6])
 
 
 @pytest.mark.parametrize(
@@ -86,6 +85,6 @@ def test_what_is_not_plain_is_left_alone(lines: list[bytes]) -> None:
     assert decode_plain(lines) is None
 
 
-def test_plain_lines_are_those_that_begin_alike() -> None:
+def test_plain_lines_are_those_that_begin_the_same() -> None:
     lines = [b'{"response":null}', b'{"text":"a"}', b'{"ms":1,"text":"b"}', b'{"end":"eof"}']
     assert [plain_extent(lines, at) for at in range(4)] == [0, 3, 3, 3]

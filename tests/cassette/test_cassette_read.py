@@ -213,9 +213,7 @@ def test_bad_input_gives_one_clear_line(tmp_path: Path, case: str) -> None:
         ),
     ],
 )
-def test_unreadable_files_are_named(
-    tmp_path: Path, name: str, data: bytes | None, expected: str
-) -> None:
+def test_bad_files_are_named(tmp_path: Path, name: str, data: bytes | None, expected: str) -> None:
     path = tmp_path / name if data is None else written(tmp_path, data, name)
     with pytest.raises(CassetteError, match=expected):
         read(path)
@@ -250,13 +248,10 @@ def test_gzip_is_read_and_a_cut_one_is_torn(tmp_path: Path) -> None:
     packed = gzip.compress(EXAMPLE * 1, mtime=0)
     whole = read(written(tmp_path, packed, "a.cassette.jsonl.gz"))
     assert whole.exchanges[0].end == "eof"
-    cut = read(written(tmp_path, packed[:-30], "b.cassette.jsonl.gz"))
-    assert cut.torn
+    assert read(written(tmp_path, packed[:-30], "b.cassette.jsonl.gz")).torn
 
 
-def test_zstd_without_a_module_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_zstd_without_a_module_has_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("compression.zstd", "zstandard"):
         monkeypatch.setitem(sys.modules, name, None)
     path = written(tmp_path, b"", "a.cassette.jsonl.zst")
@@ -264,9 +259,7 @@ def test_zstd_without_a_module_says_what_to_install(
         read(path)
 
 
-def test_zstd_is_read_with_the_module_that_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_zstd_is_read_with_either_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in = SimpleNamespace(open=gzip.open, ZstdError=gzip.BadGzipFile)
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
     monkeypatch.setitem(sys.modules, "zstandard", stand_in)
@@ -302,9 +295,7 @@ def test_bytes_are_located_on_their_lines(tmp_path: Path) -> None:
         locate(path, 2, [0])
 
 
-def test_a_large_file_gives_exchanges_up_early(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_file_is_read_by_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The package exports a function of the module's name.
     monkeypatch.setattr(sys.modules["conformance.cassette.read"], "_HOLD", 2)
     one = REQUEST + RESPONSE + b'{"text":"data"}\n' + END
@@ -327,7 +318,7 @@ def test_many_small_exchanges_take_linear_time(tmp_path: Path) -> None:
     assert grows_linearly(read_exchanges, 10_000)
 
 
-def test_requests_spelled_alike_are_held_once(tmp_path: Path) -> None:
+def test_requests_spelled_the_same_are_held_once(tmp_path: Path) -> None:
     """A true is no 1, and a 1 no 1.0: only what is spelled alike is one value."""
     bodies: list[Any] = [{"n": 1}, {"n": 1}, {"n": True}, {"n": 1.0}, {"n": 10**30}, {"n": 10**30}]
     path = tmp_path / "a.cassette.jsonl"

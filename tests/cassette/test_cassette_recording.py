@@ -21,6 +21,7 @@ from conformance.cassette import (
     read,
     write,
 )
+from conformance.cassette.header import named_target
 from conformance.core.errors import CassetteError, UsageError
 
 
@@ -120,3 +121,20 @@ def test_real_recordings_survive_conversion(tmp_path: Path) -> None:
         assert sum(1 for _ in inspect(clean.exchanges[0])) > 2
         [line] = source.locate(1, [len(body) - 1])
         assert 1 <= line <= path.read_bytes().count(b"\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("named", "name", "version"),
+    [
+        ("ogx-1.5.0", "ogx", "1.5.0"),
+        ("pydantic-ai-2.68.0", "pydantic-ai", "2.68.0"),
+        ("vllm-v0.9.1-rc1", "vllm", "v0.9.1-rc1"),
+        ("acme-2026-11-28", "acme", "2026-11-28"),
+        ("acme-main", "acme", "main"),
+        ("acme", "acme", None),
+        ("", None, None),
+    ],
+)
+def test_a_version_begins_with_a_digit(named: str, name: str | None, version: str | None) -> None:
+    found = named_target(named)
+    assert (found.get("name"), found.get("version")) == (name, version)

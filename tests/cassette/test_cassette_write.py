@@ -88,9 +88,7 @@ def numbered(found: list[Exchange]) -> tuple[Exchange, ...]:
 
 @COMMON
 @given(chunks=CHUNKS, kind=st.sampled_from(TYPES))
-def test_any_chunks_come_back_byte_by_byte(
-    tmp_path: Path, chunks: tuple[Chunk, ...], kind: str
-) -> None:
+def test_chunks_come_back_unchanged(tmp_path: Path, chunks: tuple[Chunk, ...], kind: str) -> None:
     path = tmp_path / "a.cassette.jsonl"
     response = Response(200, "1.1", (("content-type", kind),))
     write(path, Cassette(Header(), (Exchange(response=response, chunks=chunks),)), seal=True)
@@ -256,9 +254,7 @@ PLAIN_PIECES = st.lists(st.one_of(CHARACTERS, st.sampled_from(["\n", "\n\n", "da
 
 @COMMON
 @given(PLAIN_PIECES, st.floats(), st.sampled_from(("sse", "lines", None)))
-def test_lines_written_the_quick_way_are_those_of_the_slow_one(
-    pieces: list[str], ms: float, framing: Framing | None
-) -> None:
+def test_fast_lines_equal_slow_ones(pieces: list[str], ms: float, framing: Framing | None) -> None:
     text = "".join(pieces)
     data = text.encode()
     quick = _plain_lines(data, ms, framing)

@@ -64,7 +64,7 @@ def test_what_wraps_something_else_is_not_unwrapped(tmp_path: Path, others: list
     assert open_recording(path).kind == "json"
 
 
-def test_one_that_failed_among_payloads_is_told(tmp_path: Path) -> None:
+def test_one_that_failed_among_payloads_is_reported(tmp_path: Path) -> None:
     values = [*[{"data": CHUNK}] * 20, {"error": "overloaded"}]
     path = stored(tmp_path, "a.jsonl", "\n".join(json.dumps(each) for each in values))
     with pytest.raises(CassetteError, match="expected an object with a payload"):
@@ -97,9 +97,7 @@ STAMPS: dict[str, tuple[list[Any], str, list[float | None]]] = {
 
 @pytest.mark.parametrize("case", STAMPS)
 @pytest.mark.parametrize("wrap", [as_event, lambda chunk: chunk])
-def test_timed_chunks_keep_times_whose_unit_is_certain(
-    tmp_path: Path, case: str, wrap: Callable[[Any], Any]
-) -> None:
+def test_chunks_keep_certain_times(tmp_path: Path, case: str, wrap: Callable[[Any], Any]) -> None:
     stamps, key, expected = STAMPS[case]
     lines = timed(stamps, wrap, key)
     if wrap is not as_event:

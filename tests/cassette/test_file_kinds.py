@@ -36,9 +36,7 @@ ASKED = {"model": "m", "stream": True, "messages": [{"role": "user", "content": 
         ("flow.har", "har", 1, False, True),
     ],
 )
-def test_what_programs_saved_is_the_stream_to_the_byte(
-    name: str, kind: str, chunks: int, timed: bool, asks: bool
-) -> None:
+def test_saved_stream_is_exact(name: str, kind: str, chunks: int, timed: bool, asks: bool) -> None:
     recording = open_recording(SAVED / name)
     first = recording.exchanges[0]
     assert recording.kind == kind
@@ -109,7 +107,7 @@ def without_server(exchange: Exchange) -> Exchange:
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in SAVED.iterdir()))
-def test_what_was_saved_becomes_a_cassette_and_is_judged_alike(tmp_path: Path, name: str) -> None:
+def test_saved_file_becomes_a_cassette_and_is_judged_the_same(tmp_path: Path, name: str) -> None:
     target = tmp_path / "a.cassette.jsonl"
     recording = open_recording(SAVED / name)
     write(target, recording.cassette)

@@ -88,9 +88,7 @@ def test_what_is_taken_stays_so_in_a_cassette(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("head", ["", f"{HEAD}\r\n"])
-def test_half_an_event_of_a_kept_file_accuses_by_what_is_missing_alone(
-    tmp_path: Path, head: str
-) -> None:
+def test_half_an_event_counts_only_as_missing_rest(tmp_path: Path, head: str) -> None:
     """Whether the server stopped there or who kept the file nobody knows."""
     path = stored(tmp_path, "a.http" if head else "a.sse", head + WHOLE[:-30])
     [found] = check_paths([path]).streams

@@ -42,9 +42,7 @@ def test_every_row_has_a_file() -> None:
 
 
 @pytest.mark.parametrize(("kind", "name", "text"), CASES)
-def test_a_recorder_is_read_by_name_and_in_a_folder(
-    tmp_path: Path, kind: str, name: str, text: str
-) -> None:
+def test_recorder_is_read_from_folders(tmp_path: Path, kind: str, name: str, text: str) -> None:
     path = stored(tmp_path, name, text)
     recording = open_recording(path)
     assert recording.kind == kind
@@ -94,9 +92,7 @@ def test_chunks_and_their_times_are_kept(tmp_path: Path) -> None:
     ("stated", "framing"),
     [("application/json; charset=UTF-8", "body"), ("text/event-stream", "sse")],
 )
-def test_one_value_under_a_head_of_json_is_a_body(
-    tmp_path: Path, stated: str, framing: str
-) -> None:
+def test_one_value_under_head_of_json_is_body(tmp_path: Path, stated: str, framing: str) -> None:
     answer = {**TEST_SERVER["response"], "headers": {"content-type": stated}}
     text = json.dumps({"interactions": [{**TEST_SERVER, "response": answer}]})
     [stream] = check_paths([stored(tmp_path, "a.json", text)]).streams
@@ -129,9 +125,7 @@ def test_a_body_of_no_known_form_is_none(tmp_path: Path, body: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(("head", "count"), [({}, 1), ({"Content-Length": ["0"]}, 2)])
-def test_vcrpy_loses_bodies_that_were_streamed(
-    tmp_path: Path, head: dict[str, Any], count: int
-) -> None:
+def test_vcrpy_loses_streamed_bodies(tmp_path: Path, head: dict[str, Any], count: int) -> None:
     empty = interaction(body={"string": ""})
     empty["response"]["headers"] |= head
     path = stored(tmp_path, "a.json", json.dumps({"interactions": [empty, interaction()]}))
@@ -166,9 +160,7 @@ _OTHERS: Final = "exchanges of other APIs were skipped: 1"
         ("/v1beta/cachedContents", {"name": "cachedContents/a", "usageMetadata": {}}, _OTHERS),
     ],
 )
-def test_an_api_that_is_not_judged_costs_itself_alone(
-    tmp_path: Path, url: str, answer: dict[str, Any], note: str
-) -> None:
+def test_other_api_is_skipped(tmp_path: Path, url: str, answer: dict[str, Any], note: str) -> None:
     other = interaction(f"https://h{url}", {"string": json.dumps(answer)})
     other["response"]["headers"] = {"Content-Type": ["application/json"]}
     path = stored(tmp_path, "a.json", json.dumps({"interactions": [other, interaction()]}))
@@ -281,8 +273,7 @@ def test_events_whose_blank_lines_were_dropped(tmp_path: Path, ends: str, lead: 
     ],
 )
 def test_other_streams_stay_as_they_are(tmp_path: Path, text: str) -> None:
-    recording = open_recording(stored(tmp_path, "a.sse", text))
-    assert recording.header.fidelity == "bytes"
+    assert open_recording(stored(tmp_path, "a.sse", text)).header.fidelity == "bytes"
 
 
 ROW: Final = """\
@@ -309,9 +300,7 @@ def test_users_add_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert (recording.kind, recording.exchanges[0].body.decode()) == ("tapes", STREAM)
 
 
-def test_a_row_of_users_reads_what_a_recorder_of_ours_finds_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_row_of_a_user_reads_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     own = interaction("https://h.test/v1/chat/completions", body={"parts": packed(STREAM)})
     path = stored(tmp_path, "a.json", json.dumps({"interactions": [own]}))
@@ -327,8 +316,7 @@ def test_a_row_of_users_reads_what_a_recorder_of_ours_finds_empty(
 
 def test_a_request_and_a_status_alone_are_no_stub_of_wiremock(tmp_path: Path) -> None:
     answer = {"request": {"url": "/v1/chat/completions"}, "response": {"status": 200, "parts": []}}
-    path = stored(tmp_path, "a.json", json.dumps(answer))
-    assert open_recording(path).kind == "json"
+    assert open_recording(stored(tmp_path, "a.json", json.dumps(answer))).kind == "json"
 
 
 @pytest.mark.parametrize(

@@ -126,5 +126,4 @@ def test_a_log_without_an_answer_says_so(tmp_path: Path, lines: tuple[Line, ...]
 
 def test_lines_that_claude_code_prints_are_none_of_a_log(tmp_path: Path) -> None:
     line: Line = {"type": "assistant", "session_id": "s", "message": {"content": []}}
-    path = logged(tmp_path, line, line)
-    assert open_recording(path).kind == "ndjson"
+    assert open_recording(logged(tmp_path, line, line)).kind == "ndjson"

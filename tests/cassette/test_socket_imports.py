@@ -213,8 +213,7 @@ def test_odd_messages_harm_nothing(fields: dict[str, Any]) -> None:
     with TemporaryDirectory() as folder:
         talk = har_messages(in_turn())
         text = archive(har_entry([fields, *talk, {"type": "receive", "opcode": 8, **fields}]))
-        report = checked(Path(folder), "a.har", text)
-        assert len(report.streams) >= 2
+        assert len(checked(Path(folder), "a.har", text).streams) >= 2
         state = [fields.get(key) for key in _KEYS]
         assert not checked(Path(folder), "a.flows", flow(in_turn(), messages=[state])).streams
         lines = [json.dumps(fields), *map(json.dumps, talk), json.dumps({**talk[0], **fields})]

@@ -128,7 +128,7 @@ def test_reasoning_that_is_not_in_the_next_call_is_found(tmp_path: Path) -> None
     assert found == {"history/otel/kept-with-calls"}
 
 
-def test_runs_of_agents_and_calls_told_twice_are_counted(tmp_path: Path) -> None:
+def test_runs_of_agents_and_calls_reported_twice_are_counted(tmp_path: Path) -> None:
     agent = {**SECOND, "gen_ai.operation.name": "invoke_agent"}
     cut = {**in_texts(FIRST), "gen_ai.output.messages": '[{"role": "assist'}
     twice = [traced(span(FIRST, 1), span(agent, 2), span(cut, 3)), logged(span(FIRST, 1))]

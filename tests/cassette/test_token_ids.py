@@ -45,9 +45,7 @@ def stored(folder: Path, text: str, name: str = "ids.json") -> Path:
 
 
 @pytest.mark.parametrize("tokenizer", ["ranks", "hugging_face"])
-def test_every_id_of_an_array_is_a_chunk(
-    tokenizer: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_each_id_is_a_chunk(tokenizer: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     source = stored(tmp_path, json.dumps(IDS))
     [exchange] = detokenized(source, request.getfixturevalue(tokenizer)).exchanges
     assert exchange.body.decode() == TEXT

@@ -204,9 +204,7 @@ def test_a_broken_profile_is_one_line_for_check_and_for_lint(
     assert main(["lint", "mine.yaml"]) == 2
 
 
-def test_a_profile_for_another_dialect_contradicts_the_stream(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_profile_of_another_dialect_fails(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("mine.yaml", "profile: own\ndialect: openai.responses\n")
     write("a.sse", SSE)
     assert main(["check", "a.sse", "--profile", "mine.yaml"]) == 2
@@ -214,9 +212,7 @@ def test_a_profile_for_another_dialect_contradicts_the_stream(
     assert capsys.readouterr().err == f"error: a.sse: {line}\n"
 
 
-def test_a_profile_that_overrides_unknown_rules_is_reported_by_lint(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lint_reports_unknown_overrides(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     off = '{level: "off", because: x, seen: y}'
     names = ("wire/chat/done-presnt", "wire/responses/created-first")
     write("mine.yaml", PROFILE + "overrides:\n" + "".join(f"  {n}: {off}\n" for n in names))
@@ -282,9 +278,7 @@ def test_a_wrong_call_is_one_line(
     assert sorted(path.parent.rglob("*")) == before
 
 
-def test_one_broken_file_among_many_does_not_hide_the_others(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_broken_file_hides_no_other(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a", "c"):
         write(f"many/{name}.cassette.jsonl", GOOD)
     write("many/b.cassette.jsonl", '{"cassette":')
@@ -298,17 +292,13 @@ def test_one_broken_file_among_many_does_not_hide_the_others(
     assert "error: many/b.cassette.jsonl:1:13: " in Path("report.txt").read_text()
 
 
-def test_lines_of_an_unknown_kind_are_skipped_and_reported(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lines_of_unknown_kind_are_noted(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("a.cassette.jsonl", GOOD.replace('{"end"', '{"frob":1}\n{"end"'))
     assert main(["check", "a.cassette.jsonl", *RULE]) == 0
     assert "note: 1 line" in capsys.readouterr().out
 
 
-def test_a_torn_recording_is_judged_up_to_there(
-    write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_torn_recording_is_judged(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
     write("a.cassette.jsonl", OPEN + json.dumps({"text": SSE}) + '\n{"tex')
     assert main(["check", "a.cassette.jsonl", *RULE]) == 0
     assert "note: the recording is torn: it stops before its end" in capsys.readouterr().out

@@ -62,9 +62,7 @@ def test_one_entry_less_or_more_fails(broken: Path, known: Path) -> None:
         assert check(broken, known) == 1
 
 
-def test_a_file_that_is_there_is_not_overwritten(
-    broken: Path, known: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_file_is_replaced(broken: Path, known: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = known.read_text()
     assert main(["baseline", str(broken), "-o", str(known), "--reason", "New."]) == 2
     assert capsys.readouterr().err.endswith("already there (--update keeps its reasons)\n")
@@ -99,18 +97,14 @@ def test_nothing_is_written_where_something_was_not_judged(tmp_path: Path, broke
     assert not target.exists()
 
 
-def test_nothing_is_written_without_a_reason(
-    tmp_path: Path, broken: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_reason_is_needed(tmp_path: Path, broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "new.yaml"
     assert main(["baseline", str(broken), "-o", str(target), *SPEAKS]) == 2
     assert "new entries need a reason; the first is wire/chat/" in capsys.readouterr().err
     assert not target.exists()
 
 
-def test_a_broken_baseline_is_reported_before_the_work(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_baseline_stops_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     known = tmp_path / "known.yaml"
     known.write_text("entries:\n  - {rul: x}\n")
     assert check(tmp_path / "missing.sse", known) == 2
@@ -142,9 +136,7 @@ def test_rules_of_a_version_are_a_choice(broken: Path, capsys: pytest.CaptureFix
     assert main(["check", str(broken), *SPEAKS, "--rules-as-of", "soon"]) == 2
 
 
-def test_lint_takes_recordings_and_baselines(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lint_reads_recordings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "chat_thinking.sse"
     path.write_text(BROKEN, encoding="utf-8")
     (tmp_path / "known.yaml").write_text("entries: [{rule: x, target: t, exchange: e}]\n")
@@ -155,9 +147,7 @@ def test_lint_takes_recordings_and_baselines(
     assert out.endswith("2 errors, 0 warnings\n")
 
 
-def test_prune_deletes_what_was_repaired_and_nothing_else(
-    broken: Path, known: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prune_deletes_fixed(broken: Path, known: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = load_baseline(known).entries
     known.write_text("# Ours.\n" + known.read_text())
     call = ["baseline", str(broken), "-o", str(known), *SPEAKS, "--prune"]

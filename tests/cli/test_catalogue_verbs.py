@@ -108,7 +108,7 @@ def test_every_list_fits_its_schema(capsys: pytest.CaptureFixture[str]) -> None:
     assert not jsonschema_rs.is_valid(schema, {"rules": [{}]})
 
 
-def test_rules_of_a_profile_are_those_that_judge_its_streams(
+def test_rules_of_a_profile_judge_its_streams(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["list", "rules", "--profile", "opal", "--format", "json"]) == 0
@@ -244,16 +244,12 @@ def test_demo_ends_with_an_explained_finding(
 
 @pytest.mark.usefixtures("shipped", "recordings")
 @pytest.mark.parametrize("faults", ["openai.responses", "nowhere"])
-def test_demo_says_when_its_recordings_are_judged_wrongly(
-    faults: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_demo_fails_on_wrong_verdicts(faults: str, monkeypatch: pytest.MonkeyPatch) -> None:
     judged_as(monkeypatch, faults=faults)
     assert main(["demo"]) == 4
 
 
-def test_demo_says_what_was_not_shipped(
-    recordings: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_demo_names_missing_files(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (recordings / demo.GOOD).unlink()
     assert main(["demo"]) == 4
     assert f"error: the demo recording {demo.GOOD} was not shipped" in capsys.readouterr().err

@@ -83,9 +83,7 @@ def test_the_exit_code_is_the_first_that_applies(
     assert main(["check", "x.sse", *options]) == code
 
 
-def test_an_answer_that_is_only_an_error_is_reported_on_stderr(
-    judge: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_error_answer_is_on_stderr(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
     judge(ONLY_ERROR)
     main(["check", "x.sse", "--format", "json"])
     assert capsys.readouterr().err == "error: no answer came but an error: busy: Slow down\n"

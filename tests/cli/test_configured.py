@@ -13,7 +13,6 @@ import pytest
 from conformance.cli import main
 from conformance.cli.verbs import VERBS, load_verb
 from conformance.core.configuration import CONFIGURATION, NO_CONFIG
-from conformance.core.own_keys import KEYS
 from conformance.core.shipped import cassettes
 
 RECORDED: Final = "openai.chat/openai/padding-off.cassette.jsonl"
@@ -47,14 +46,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(autouse=True)
-def _forgotten() -> Any:
-    before = dict(KEYS)
-    yield
-    KEYS.clear()
-    KEYS.update(before)
-
-
 def configured(text: str) -> None:
     Path(CONFIGURATION).write_text(text, encoding="utf-8")
 
@@ -80,7 +71,7 @@ def test_check_judges_what_the_file_names(capsys: pytest.CaptureFixture[str]) ->
     assert "Missing argument" in capsys.readouterr().err
 
 
-def test_rules_of_ones_own_are_judged_next_to_those_that_ship(
+def test_own_rules_are_judged_with_shipped_rules(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configured("recordings: taken\nsuites: [shipped, rules]\nstrict: true\n")
@@ -125,7 +116,7 @@ def test_a_profile_of_the_file_excuses_nothing_unseen(capsys: pytest.CaptureFixt
     assert main([*call, "--no-config"]) == 1
 
 
-def test_only_own_rules_are_named_as_what_changes_verdicts(
+def test_only_own_rules_are_named_as_a_change(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     configured("suites: [rules]\n")
@@ -198,8 +189,8 @@ def test_a_mistake_stops_every_verb_with_its_place(capsys: pytest.CaptureFixture
         ["identify", f"taken/{Path(RECORDED).name}"],
     ):
         assert main(call) == 2
-        said = "error: conformance.yaml:1:1: unknown key 'profil' (did you mean 'profile'?)\n"
-        assert capsys.readouterr().err == said
+        text = "error: conformance.yaml:1:1: unknown key 'profil' (did you mean 'profile'?)\n"
+        assert capsys.readouterr().err == text
     assert main(["check", "--help"]) == 0
 
 
@@ -237,8 +228,8 @@ def test_a_target_is_called_where_it_is_named(
     ASKED.clear()
     main(["run", "--target", "here"])
     captured = capsys.readouterr()
-    said = f"here: asgi {__name__}:listening; sends $MY_KEY, $MY_TENANT"
-    assert captured.err.startswith(f"conformance.yaml:2:3: {said}\n")
+    message = f"here: asgi {__name__}:listening; sends $MY_KEY, $MY_TENANT"
+    assert captured.err.startswith(f"conformance.yaml:2:3: {message}\n")
     assert ASKED[0]["authorization"] == "Bearer drawn-4f5Ab1cAb1cAb1c"
     assert ASKED[0]["x-tenant"] == "tenant-9Xq2Lm7Rt4Vb"
     assert "tenant-9Xq2Lm7Rt4Vb" not in captured.out + captured.err
@@ -268,7 +259,7 @@ def test_nothing_of_a_target_counts_unless_it_alone_is_named(
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (
             ["run"],
@@ -280,12 +271,12 @@ def test_nothing_of_a_target_counts_unless_it_alone_is_named(
     ],
 )
 def test_a_target_that_cannot_be_called_is_one_line(
-    call: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    call: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configured(TARGETS)
     ASKED.clear()
     assert main([*call, *(["--profile", "strict"] if call[0] == "run" else [])]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert ASKED == []
 
 

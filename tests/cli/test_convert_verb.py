@@ -21,9 +21,7 @@ def body(path: Path) -> bytes:
     return b"".join(chunk.data for e in read(path).exchanges for chunk in e.chunks)
 
 
-def test_an_sse_file_becomes_a_cassette_and_comes_back(
-    sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sse_file_comes_back(sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cassette, again = tmp_path / "a.cassette.jsonl", tmp_path / "b.sse"
     arguments = ["convert", str(sse), str(cassette), "--dialect", "openai.chat", "--profile", "xai"]
     assert main([*arguments, "--seal"]) == 0
@@ -38,9 +36,7 @@ def test_an_sse_file_becomes_a_cassette_and_comes_back(
     assert again.read_bytes() == SSE
 
 
-def test_an_existing_file_is_replaced_only_by_force(
-    sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_force_replaces_file(sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "a.cassette.jsonl"
     target.write_text("mine")
     assert main(["convert", str(sse), str(target)]) == 2
@@ -70,9 +66,7 @@ def test_a_cassette_is_not_redacted_twice(sse: Path, tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_an_sse_file_holds_one_exchange(
-    sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sse_is_one_exchange(sse: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = tmp_path / "a.cassette.jsonl"
     main(["convert", str(sse), str(one)])
     lines = one.read_text().splitlines()

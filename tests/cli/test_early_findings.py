@@ -73,8 +73,8 @@ def test_secrets_go_and_long_texts_are_cut(capsys: pytest.CaptureFixture[str]) -
     key = "sk-proj-" + "a1B2" * 12
     early = EarlyFindings("text", None)
     early.show([judged(plain_finding(message=f"{'x' * 200} got {key}", expected=(), got=""))])
-    said = capsys.readouterr().err
-    assert not any(key[at : at + 12] in said for at in range(8, len(key) - 12))
+    printed = capsys.readouterr().err
+    assert not any(key[at : at + 12] in printed for at in range(8, len(key) - 12))
     early.show([judged(plain_finding(rule="a/b/d", message="no\x1b[2J\n" + "y" * 9000))])
     (line,) = capsys.readouterr().err.splitlines()
     assert "\x1b" not in line

@@ -33,8 +33,7 @@ def test_what_lies_there_becomes_a_project(capsys: pytest.CaptureFixture[str]) -
     assert values(read_project()) == {"recordings": ("taken",), "suites": ("shipped",)}
     assert "next: conformance check\n" in capsys.readouterr().out
     text = Path(CONFIGURATION).read_text(encoding="utf-8")
-    schema = text.partition("$schema=")[2].partition("\n")[0]
-    assert Path(schema).is_file()
+    assert Path(text.partition("$schema=")[2].partition("\n")[0]).is_file()
     assert main(["check"]) == 0
 
 
@@ -58,7 +57,7 @@ def test_a_client_is_a_target_too(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (["../elsewhere"], "error: the path leads out of the folder of this file"),
         (["--url", "http://u:secret@x/"], "error: a URL with a password in it is refused"),
@@ -69,11 +68,11 @@ def test_a_client_is_a_target_too(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_a_wrong_call_writes_nothing(
-    call: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    call: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", *call]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(said)
+    assert err.startswith(message)
     assert "secret" not in err
     assert [each.name for each in Path().iterdir()] == ["taken"]
 

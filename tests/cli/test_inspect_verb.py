@@ -31,9 +31,7 @@ def test_every_exchange_is_shown(cassette: Path, capsys: pytest.CaptureFixture[s
     assert "\x1b" not in out
 
 
-def test_one_exchange_can_be_chosen_and_shown_in_full(
-    cassette: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_exchange_is_shown_in_full(cassette: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(cassette), "--exchange", "2"]) == 0
     clipped = capsys.readouterr().out
     assert "data: one" not in clipped
@@ -76,9 +74,7 @@ def marked_lines(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", TALKERS)
-def test_a_request_shows_which_answers_it_carries_on(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_request_shows_links(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = talk_file(tmp_path, name)
     assert main(["inspect", str(path)]) == 0
     shown = marked_lines(capsys.readouterr().out)
@@ -86,26 +82,22 @@ def test_a_request_shows_which_answers_it_carries_on(
     expected = [
         max(each.links, key=lambda e: e.exchange) for each in check_paths([path]).streams[1:]
     ]
-    said = [line for _, line in shown]
-    assert [line.partition(", and of exchange ")[0] for line in said] == [
+    found = [line for _, line in shown]
+    assert [line.partition(", and of exchange ")[0] for line in found] == [
         f"* {link_sentence(each)}" for each in expected
     ]
-    assert said[0].startswith("* continues the answer of exchange 1 in ")
-    assert said[2].endswith(", and of exchange 2, 1")
+    assert found[0].startswith("* continues the answer of exchange 1 in ")
+    assert found[2].endswith(", and of exchange 2, 1")
 
 
-def test_one_exchange_shows_what_it_carries_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_exchange_shows_its_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = talk_file(tmp_path, "messages")
     assert main(["inspect", str(path), "--exchange", "2"]) == 0
     ((_, line),) = marked_lines(capsys.readouterr().out)
     assert line == ("* continues the answer of exchange 1 in messages.1 (evidence: call call00001)")
 
 
-def test_exchanges_that_nothing_links_show_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unlinked_exchanges_show_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     exchanges = talk(TALKERS["messages"])
     path = talk_file(tmp_path, "messages", [exchanges[0], Exchange(number=2), exchanges[3]])
     assert main(["inspect", str(path), "--exchange", "1"]) == 0

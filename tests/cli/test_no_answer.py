@@ -86,7 +86,7 @@ def test_an_answer_that_breaks_off_with_an_error_says_which(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (": hello\n\n", "no known dialect is recognised"),
         (events({"type": "ping"}), "no known dialect is recognised"),
@@ -99,8 +99,8 @@ def test_an_answer_that_breaks_off_with_an_error_says_which(run: Run) -> None:
     ],
     ids=["comments", "ping", "foreign", "text-completion", "claude-completion"],
 )
-def test_what_is_no_dialect_of_ours_is_refused(run: Run, text: str, told: str) -> None:
+def test_what_is_no_dialect_of_ours_is_refused(run: Run, text: str, message: str) -> None:
     code, printed = run(text)
 
     assert code == 2
-    assert told in printed
+    assert message in printed

@@ -83,9 +83,7 @@ def test_values_are_those_that_typer_reads(arguments: list[str]) -> None:
     assert repr(plain) == repr(by_typer)
 
 
-def test_what_may_not_be_read_is_refused_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forbidden_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "there").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.access", lambda *_: False)

@@ -80,9 +80,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("key")
 @pytest.mark.parametrize("status", ["200 OK", "401 No"])
-def test_no_verb_that_asks_shows_its_key(
-    status: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verbs_hide_keys(status: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"model": "m", "messages": [], "stream": True}))
     own = ("--api-key-env", "OWN_KEY")

@@ -35,9 +35,7 @@ async def command(*arguments: str, env: dict[str, str] | None = None) -> tuple[i
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)], ids=str)
-def test_the_proxy_reports_where_it_listens_and_what_it_recorded(
-    stop: signal.Signals, code: int, tmp_path: Path
-) -> None:
+def test_proxy_reports_what_it_recorded(stop: signal.Signals, code: int, tmp_path: Path) -> None:
     folder, port_file = tmp_path / "taken", tmp_path / "port"
 
     async def run() -> tuple[int, str, str]:
@@ -96,25 +94,21 @@ def test_a_server_is_called_with_a_key_from_the_environment(tmp_path: Path) -> N
         ("sglang", "/generate", {"inputs": "Hi", "stream": True}),
     ],
 )
-def test_of_apis_at_one_path_the_named_one_is_asked(
-    api: str, path: str, body: dict[str, Any]
-) -> None:
+def test_of_apis_at_one_path_named_one_is_asked(api: str, path: str, body: dict[str, Any]) -> None:
     asked = DirectRequest("/generate", {"inputs": "Hi", "stream": True})
     sent = _addressed_request(asked, RecordArguments(output=Path("x"), api=api))
     assert (sent.path, sent.body) == (path, body)
 
 
-def test_a_server_that_is_not_there_exits_3(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_server_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     request = tmp_path / "r.json"
     request.write_text("{}")
     url = "http://127.0.0.1:1/v1/responses"
     target = str(tmp_path / "a.cassette.jsonl")
     Path(target).write_text("an earlier one")
     assert main(["record", "--url", url, "--request", str(request), "-o", target, "--force"]) == 3
-    told = "error: 127.0.0.1:1: cannot connect: nothing listens there (connection refused)\n"
-    assert capsys.readouterr().err == told
+    text = "error: 127.0.0.1:1: cannot connect: nothing listens there (connection refused)\n"
+    assert capsys.readouterr().err == text
     assert Path(target).read_text() == "an earlier one"
 
 
@@ -122,7 +116,7 @@ NOT_FOUND = b'{"error":{"message":"no model m"}}'
 
 
 @pytest.mark.parametrize(
-    ("head", "body", "told"),
+    ("head", "body", "message"),
     [
         ("401 No\r\ncontent-type: application/json", b"{}", "HTTP 401 (name the key's variable"),
         ("404 No\r\ncontent-type: application/json", NOT_FOUND, "HTTP 404: no model m (see --m"),
@@ -132,7 +126,7 @@ NOT_FOUND = b'{"error":{"message":"no model m"}}'
     ],
 )
 def test_what_no_api_answered_is_kept_and_reported(
-    head: str, body: bytes, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    head: str, body: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
     request.write_text("{}")
@@ -145,7 +139,7 @@ def test_what_no_api_answered_is_kept_and_reported(
             return await asyncio.to_thread(main, given)
 
     assert asyncio.run(run()) == 3
-    assert f": {told}" in capsys.readouterr().err
+    assert f": {message}" in capsys.readouterr().err
     assert read(target).exchanges[0].body == body
 
 
@@ -195,9 +189,7 @@ def test_wrong_calls_are_reported_in_one_line(
     assert message in capsys.readouterr().err
 
 
-def test_a_cassette_is_replaced_only_by_force(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_force_replaces_a_cassette(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "a.cassette.jsonl"
     target.write_text("mine")
     (tmp_path / "r.json").write_text("{}")
@@ -256,9 +248,9 @@ def test_a_scan_knows_the_keys_that_are_named(
     assert main(["redact", "--scan", str(tmp_path)]) == 0
     capsys.readouterr()
     assert main(["redact", "--scan", str(tmp_path), "--api-key-env", "OWN_KEY"]) == 1
-    told = capsys.readouterr().out
-    assert own not in told
-    assert [line.split(": a secret")[0] for line in told.splitlines()[:-1]] == [
+    printed = capsys.readouterr().out
+    assert own not in printed
+    assert [line.split(": a secret")[0] for line in printed.splitlines()[:-1]] == [
         f"{path}:2: own key",
         f"{path}:4: over several events",
         f"{path}:5: over several events",
@@ -269,7 +261,7 @@ def test_a_scan_knows_the_keys_that_are_named(
     assert main(["redact", "--scan", str(path), "--api-key-env", "NO_SUCH_KEY"]) == 2
 
 
-def test_redacting_leaves_nothing_to_find(
+def test_redaction_is_clean(
     leaky: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = tmp_path / "clean.cassette.jsonl"

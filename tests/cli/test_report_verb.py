@@ -14,10 +14,10 @@ ID = "c0fd0c3cf68d"
 def test_an_issue_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "deep" / "out"
     assert main(["report", ID, DEMO, "-o", str(out)]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("stripping/visible-text/no-markers: 9 of 29 events")
-    assert sorted(line.strip() for line in told[1:-1]) == sorted(map(str, out.iterdir()))
-    assert "Read it through before you send it" in told[-1]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("stripping/visible-text/no-markers: 9 of 29 events")
+    assert sorted(line.strip() for line in printed[1:-1]) == sorted(map(str, out.iterdir()))
+    assert "Read it through before you send it" in printed[-1]
     assert main(["check", str(out)]) == 1
     assert "1 FAIL (1 MUST)" in capsys.readouterr().out
 

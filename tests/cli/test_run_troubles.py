@@ -113,13 +113,13 @@ def test_what_is_no_api_is_reported_as_what_it_is(
     with answering(status, kind, body, headers) as address:
         code = main(["run", "--url", f"http://{address}", *model])
     assert code == (code_named if model else code_listed)
-    told = capsys.readouterr().err
-    assert ((named or listed) if model else listed) in told
-    assert "u:p" not in told
-    assert "key=k" not in told
+    printed = capsys.readouterr().err
+    assert ((named or listed) if model else listed) in printed
+    assert "u:p" not in printed
+    assert "key=k" not in printed
 
 
-def test_a_whole_endpoint_is_taken_for_its_api_at_its_base(
+def test_whole_endpoint_is_its_api_at_its_base(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with answering(404, JSON, b"{}") as address:
@@ -132,7 +132,7 @@ def test_a_whole_endpoint_is_taken_for_its_api_at_its_base(
     assert "--url names the endpoint of chat (--api chat, or none)" in capsys.readouterr().err
 
 
-def test_an_endpoint_of_two_apis_is_reported_by_its_base(
+def test_endpoint_of_two_apis_is_reported_by_its_base(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["run", "--url", "http://h.invalid/api/chat", "--model", "m", "--plan"]) == 0
@@ -140,7 +140,7 @@ def test_an_endpoint_of_two_apis_is_reported_by_its_base(
 
 
 @pytest.mark.parametrize(
-    ("variables", "code", "told"),
+    ("variables", "code", "message"),
     [
         (
             {"HTTP_PROXY": "http://u:p@127.0.0.1:1"},
@@ -153,21 +153,21 @@ def test_an_endpoint_of_two_apis_is_reported_by_its_base(
 def test_a_proxy_of_the_environment_is_named(
     variables: dict[str, str],
     code: int,
-    told: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert main(["run", "--url", "http://127.0.0.1:9", "--model", "m"]) == code
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_http_2_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     with saying(HTTP_2_SETTINGS) as address:
         assert main(["run", "--url", f"http://{address}", "--model", "m"]) == 3
-    told = capsys.readouterr().err
-    assert "maybe HTTP/2 without TLS, or another protocol (name a port" in told
+    printed = capsys.readouterr().err
+    assert "maybe HTTP/2 without TLS, or another protocol (name a port" in printed
 
 
 def test_tls_where_none_is_spoken_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +178,7 @@ def test_tls_where_none_is_spoken_is_reported(capsys: pytest.CaptureFixture[str]
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ([], "TLS failed: self-signed certificate (--cacert FILE names"),
         (["--insecure"], "HTTP 404 at"),
@@ -187,7 +187,7 @@ def test_tls_where_none_is_spoken_is_reported(capsys: pytest.CaptureFixture[str]
 )
 @pytest.mark.parametrize("verb", ["run", "record"])
 def test_a_self_signed_certificate_is_reported_and_can_be_trusted(
-    verb: str, options: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    verb: str, options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pem = str(certificate(tmp_path))
     call = ["run", "--model", "m"]
@@ -195,12 +195,12 @@ def test_a_self_signed_certificate_is_reported_and_can_be_trusted(
         (tmp_path / "body.json").write_text("{}")
         out = str(tmp_path / "a.cassette.jsonl")
         call = ["record", "--request", str(tmp_path / "body.json"), "--api", "chat", "-o", out]
-        told = told.replace("HTTP 404 at", "POST /v1/chat/completions: 404")
+        message = message.replace("HTTP 404 at", "POST /v1/chat/completions: 404")
     with answering(404, JSON, b"{}", pem=pem) as address:
         given = [pem if each == "PEM" else each for each in options]
         main([*call, "--url", f"https://{address}", *given])
     out, err = capsys.readouterr()
-    assert told in out + err
+    assert message in out + err
 
 
 @pytest.mark.parametrize(

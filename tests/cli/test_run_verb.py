@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import socket
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -131,7 +133,7 @@ GATEWAY = ["run", "--gateway", "http://127.0.0.1:1", "--upstream-port", "0", "--
 MODELS = str(cassettes() / "openai.chat/reference/models.cassette.jsonl")
 
 
-def test_a_gateway_that_waits_for_its_upstream_shows_what_it_asked(
+def test_waiting_gateway_shows_its_request(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """vllm-router listens once its server is well; which path that is only it knows."""
@@ -173,8 +175,8 @@ def test_an_api_without_the_named_profile_is_not_run(capsys: pytest.CaptureFixtu
     assert "openai.chat, " in planned
     assert "openai.responses was not run: no profile 'groq' for openai.responses" in planned
     main([*app, "--model", "chatty", "--scenario", "models"])
-    told = capsys.readouterr().out
-    assert "note: anthropic.messages was not run: no profile 'groq'" in told
+    printed = capsys.readouterr().out
+    assert "note: anthropic.messages was not run: no profile 'groq'" in printed
 
 
 WRONG: list[tuple[list[str], str]] = [
@@ -202,13 +204,13 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "said"), WRONG, ids=[" ".join(e[0][-2:]) for e in WRONG])
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[" ".join(e[0][-2:]) for e in WRONG])
 def test_a_wrong_call_exits_2_with_one_line(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 
@@ -242,3 +244,43 @@ def test_require_exercised_counts_gaps() -> None:
 def test_nothing_selected_exits_5(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*APP, "--scenario", "opt-in"]) == 5
     assert "error: no scenario was run" in capsys.readouterr().err
+
+
+CLIENT = f"{sys.executable} -m reference_impl.client harness --defect thinking-dropped"
+RECORDING = "shipped:openai.chat/client/thinking-then-text"
+CALL = ["run", "--client", CLIENT, "--api", "chat", "--rule", "thinking/client/*"]
+
+
+def found(capsys: pytest.CaptureFixture[str], *call: str) -> tuple[int, list[dict[str, str]]]:
+    code = main([*call, "--format", "json"])
+    streams = json.loads(capsys.readouterr().out)["streams"]
+    return code, [finding for stream in streams for finding in stream["findings"]]
+
+
+def test_a_finding_is_shown_again_by_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    code, findings = found(capsys, *CALL, "--cassette", RECORDING, "--only", "seed:3")
+    assert code == 1
+    (finding,) = findings
+    assert finding["message"].endswith("(in 1 of 1 replay: seed:3)")
+    lost = 'are not equal at 0: nothing (elements: 4) against {"type": "thinking.d'
+    assert lost in finding["message"]
+    assert "(elements: 5); all thinking is lost" in finding["message"]
+    tool, *again = shlex.split(finding["reproduce"])
+    assert tool == "conformance"
+    assert again[-4:] == ["--cassette", RECORDING, "--only", "seed:3"]
+    code, once_more = found(capsys, *again)
+    assert code == 1
+    assert finding["id"] in [each["id"] for each in once_more]
+
+
+def test_the_text_has_the_command_and_a_short_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*CALL, "--cassette", RECORDING, "--only", "recorded"]) == 1
+    out = capsys.readouterr().out
+    assert f"FAIL MUST thinking/client/agrees-with-wire  {RECORDING} (event " in out
+    assert "  again     conformance run --client " in out
+
+
+def test_a_replay_that_is_not_there_judges_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*CALL, "--cassette", RECORDING, "--only", "seed:0"]) == 5
+    assert main(["run", "--url", "http://127.0.0.1:1", "--only", "seed:1"]) == 2
+    assert "--only goes with --client" in capsys.readouterr().err

@@ -11,7 +11,6 @@ import pytest
 
 from conformance.cli import main
 from conformance.cli.verbs import VERBS, load_verb
-from conformance.core.own_keys import KEYS, NAMES
 
 # Verbs that read nothing of anybody.
 OWN: Final = {"demo", "explain", "init", "list", "markers", "schema"}
@@ -52,15 +51,6 @@ def secret(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     value = SECRETS[request.param]
     monkeypatch.setenv("MY_SECRET", value)
     return value
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Any:
-    before = dict(KEYS), dict(NAMES)
-    yield
-    for known, was in zip((KEYS, NAMES), before, strict=True):
-        known.clear()
-        known.update(was)
 
 
 def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
@@ -114,10 +104,10 @@ def test_what_was_named_is_in_nothing_that_a_verb_says_or_writes(
         path = files.get(name, made / name if name[:1] == "O" else name)
         words.append(f"{before}{mark}{path}")
     main([*words, "--secret", "MY_SECRET"])
-    said = capsys.readouterr()
-    assert secret not in said.out + said.err
+    printed = capsys.readouterr()
+    assert secret not in printed.out + printed.err
     assert secret not in texts_below(made)
-    assert said.out or texts_below(made)
+    assert printed.out or texts_below(made)
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
@@ -132,7 +122,7 @@ def test_workers_of_a_corpus_know_what_was_named(
     page = tmp_path / "page.html"
     for each in (["-o", f"html={page}"], ["--format", "json"]):
         main(["corpus", "report", str(verdicts), *each])  # the verdicts are clean by themselves
-    said = capsys.readouterr()
-    assert "stripping/visible-text/no-markers" in said.out
-    assert secret not in said.out + said.err + page.read_text(encoding="utf-8")
+    printed = capsys.readouterr()
+    assert "stripping/visible-text/no-markers" in printed.out
+    assert secret not in printed.out + printed.err + page.read_text(encoding="utf-8")
     shutil.rmtree(verdicts)

@@ -80,9 +80,7 @@ def test_a_scripted_server_stands_until_it_is_ended() -> None:
 
 
 @pytest.mark.parametrize("given", [["--scripted", "x.sse"], []])
-def test_a_server_plays_recordings_or_a_script(
-    given: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_server_plays_files_or_script(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", *given]) == 2
     assert "--scripted" in capsys.readouterr().err
 
@@ -91,9 +89,7 @@ SIGNALS = [(signal.SIGTERM, [], 0), (signal.SIGINT, [], 130), (signal.SIGTERM, [
 
 
 @pytest.mark.parametrize(("number", "options", "code"), SIGNALS)
-def test_a_signal_ends_it_with_a_summary(
-    recording: Path, number: int, options: list[str], code: int
-) -> None:
+def test_signal_gives_summary(recording: Path, number: int, options: list[str], code: int) -> None:
     with serve(str(recording), *options) as (process, port):
         assert answer(port, request()).body == BODY
         process.send_signal(number)

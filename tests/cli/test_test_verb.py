@@ -46,9 +46,7 @@ def tried(tmp_path: Path, rules: str, *more: str) -> int:
     return main(["test", str(tmp_path / "own.yaml"), *more])
 
 
-def test_examples_that_hold_are_a_line_each(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_each_held_example_is_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tried(tmp_path, ONCE + KEEPS + BREAKS + NEVER) == 0
     out, err = capsys.readouterr()
     file = tmp_path / "own.yaml"
@@ -61,9 +59,7 @@ def test_examples_that_hold_are_a_line_each(
     assert err == ""
 
 
-def test_what_was_found_is_shown_on_request(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_findings_are_shown_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tried(tmp_path, ONCE + BREAKS, "-v") == 0
     assert (
         '  event 2: chat.choice with delta.role "assistant" came after' in capsys.readouterr().out
@@ -77,19 +73,17 @@ WRONG: Final = [
 ]
 
 
-@pytest.mark.parametrize(("example", "said"), WRONG)
+@pytest.mark.parametrize(("example", "message"), WRONG)
 def test_an_example_that_does_not_hold_exits_1(
-    example: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    example: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert tried(tmp_path, f"{ONCE}    {example}\n") == 1
     out = capsys.readouterr().out
-    assert said in out
+    assert message in out
     assert out.endswith("1 example, 1 failed\n")
 
 
-def test_a_mistake_in_an_example_exits_2_and_the_others_are_tried(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mistake_in_an_example_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tried(tmp_path, f"{ONCE}    keeps: [none.sse]\n{BREAKS}") == 2
     out, err = capsys.readouterr()
     assert "breaks 1: ok" in out
@@ -98,9 +92,7 @@ def test_a_mistake_in_an_example_exits_2_and_the_others_are_tried(
     )
 
 
-def test_rules_without_an_example_are_nothing_to_try(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rules_may_lack_examples(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tried(tmp_path, ONCE) == 5
     assert "no rule has an example" in capsys.readouterr().err
 

@@ -136,9 +136,7 @@ def waiting_bytes(descriptor: int) -> int:
 @pytest.mark.parametrize(
     ("end", "code"), [("q", 0), (signal.SIGINT, 130), (signal.SIGTERM, 0)], ids=str
 )
-def test_it_ends_where_its_terminal_does_not_read(
-    end: str | signal.Signals, code: int, tmp_path: Path
-) -> None:
+def test_it_ends_with_its_terminal(end: str | signal.Signals, code: int, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
     before = termios.tcgetattr(theirs)

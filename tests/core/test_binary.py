@@ -51,9 +51,7 @@ FIRST, SECOND = event("messageStart", {"role": "assistant"}), event("metadata", 
 
 
 @given(st.lists(MESSAGES, max_size=5), st.binary(max_size=30), st.data())
-def test_frames_do_not_depend_on_cuts(
-    messages: list[bytes], rest: bytes, data: st.DataObject
-) -> None:
+def test_cuts_change_no_frames(messages: list[bytes], rest: bytes, data: st.DataObject) -> None:
     body = b"".join(messages) + rest
     places = st.integers(0, len(body))
     cuts = sorted(data.draw(st.lists(places, max_size=8)))
@@ -92,7 +90,7 @@ def test_a_wrong_checksum_spoils_one_message() -> None:
     ]
 
 
-def test_behind_a_wrong_length_nothing_can_be_read() -> None:
+def test_after_a_wrong_length_nothing_can_be_read() -> None:
     found = frames(FIRST, flipped(SECOND, 3), FIRST)
     assert [(each.event, each.offset) for each in found] == [
         ("messageStart", 0),
@@ -162,7 +160,7 @@ def test_headers_that_cannot_be_read(raw: bytes) -> None:
     ]
 
 
-def test_broken_utf8_is_told_before_the_message() -> None:
+def test_broken_utf8_is_reported_before_the_message() -> None:
     found = frames(encode_message((), b'"\xc3("'))
     assert [(each.kind, each.event) for each in found] == [
         ("ignored-binary", "bad-utf8"),
@@ -171,7 +169,7 @@ def test_broken_utf8_is_told_before_the_message() -> None:
     assert found[1].data == '"\N{REPLACEMENT CHARACTER}("'
 
 
-def test_what_is_wrapped_is_what_is_said() -> None:
+def test_what_is_wrapped_is_what_is_reported() -> None:
     wrapped = {"bytes": base64.b64encode(b'{"type":"ping"}').decode(), "p": "abc"}
     message = event("chunk", wrapped)
     assert frames(message)[0].data == '{"type":"ping"}'
@@ -187,7 +185,7 @@ def test_a_wrong_checksum_stays_wrong() -> None:
     assert frames(with_event_text(FIRST, b"{}"))[0].data == "{}"
 
 
-def test_all_beside_the_event_is_cleaned() -> None:
+def test_all_next_to_the_event_is_cleaned() -> None:
     wrapped = {"bytes": base64.b64encode(b'{"type":"ping"}').decode(), "p": "abc"}
     message = with_text_header(event("chunk", wrapped), "abc", "abc abc")
     for one in (message, flipped(message, len(message) - 1)):

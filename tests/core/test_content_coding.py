@@ -57,8 +57,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 )
 def test_what_was_packed_comes_out(encoding: str, data: bytes, places: list[int]) -> None:
     decoder = ContentDecoder(encoding, 1 << 20)
-    pieces = cut(PACKED[encoding](data), places)
-    assert b"".join(map(decoder.feed, pieces)) == data
+    assert b"".join(map(decoder.feed, cut(PACKED[encoding](data), places))) == data
     assert not decoder.is_full
 
 
@@ -71,7 +70,7 @@ def test_no_more_comes_out_than_the_limit(encoding: str, size: int, most: int) -
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "gzip, br", "x" * 9999])
-def test_what_cannot_be_unpacked_is_told(encoding: str) -> None:
+def test_what_cannot_be_unpacked_is_reported(encoding: str) -> None:
     with pytest.raises(UndecodableError):
         ContentDecoder(encoding, 100).feed(b"data: plain\n\n")
 
@@ -85,7 +84,7 @@ def test_members_may_follow_each_other() -> None:
 
 
 @pytest.mark.parametrize("encoding", sorted({"br", "zstd"} - readable_codings()))
-def test_who_lacks_a_library_is_told_which(encoding: str) -> None:
+def test_who_lacks_a_library_is_reported_which(encoding: str) -> None:
     with pytest.raises(UndecodableError, match=install_hint(encoding)):
         ContentDecoder(encoding, 100).feed(b"x")
 

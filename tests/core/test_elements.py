@@ -31,7 +31,7 @@ def parsed(*pieces: bytes, most: int = 1 << 20) -> list[Frame]:
     return [*found, *parser.close()]
 
 
-def told(*pieces: bytes, most: int = 1 << 20) -> list[tuple[str, str, str, int]]:
+def frame_fields(*pieces: bytes, most: int = 1 << 20) -> list[tuple[str, str, str, int]]:
     return [(f.kind, f.event, f.data, f.offset) for f in parsed(*pieces, most=most)]
 
 
@@ -52,7 +52,7 @@ def test_an_element_is_a_frame_as_soon_as_its_last_bracket_is_there() -> None:
     ],
 )
 def test_elements(wire: bytes, frames: list[tuple[str, int]]) -> None:
-    assert told(wire) == [("element", "message", data, at) for data, at in frames]
+    assert frame_fields(wire) == [("element", "message", data, at) for data, at in frames]
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_elements(wire: bytes, frames: list[tuple[str, int]]) -> None:
         (b"[{}]{}\n", "after-end", ""),
     ],
 )
-def test_what_no_client_can_use_is_told(wire: bytes, reason: str, data: str) -> None:
-    *_, last = told(wire)
+def test_what_no_client_can_use_is_reported(wire: bytes, reason: str, data: str) -> None:
+    *_, last = frame_fields(wire)
     assert last[:3] == ("ignored-element", reason, data)
 
 
-def test_broken_utf8_is_told_before_its_element() -> None:
-    assert [each[:2] for each in told(b'[{"a":"\xff"}]')] == [
+def test_broken_utf8_is_reported_before_its_element() -> None:
+    assert [each[:2] for each in frame_fields(b'[{"a":"\xff"}]')] == [
         ("ignored-element", "bad-utf8"),
         ("element", "message"),
     ]
@@ -78,7 +78,7 @@ def test_broken_utf8_is_told_before_its_element() -> None:
 def test_an_element_that_is_too_long_is_skipped_and_the_next_one_read() -> None:
     wire = b'[{"a":"' + b"x" * 90 + b'"},{"b":1}]'
     pieces = [wire[at : at + 7] for at in range(0, len(wire), 7)]
-    found = [each[:3] for each in told(*pieces, most=20)]
+    found = [each[:3] for each in frame_fields(*pieces, most=20)]
     assert found == [("ignored-element", "too-long", ""), ("element", "message", '{"b":1}')]
 
 
@@ -101,7 +101,8 @@ def test_elements_are_those_that_json_has(values: list[Any], space: str, ascii_o
 
 
 @given(HOSTILE, st.data())
-def test_frames_are_the_same_however_they_are_cut(wire: bytes, data: st.DataObject) -> None:
+def test_frames_under_any_cutting(wire: bytes, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(wire))).map(sorted))
-    pieces = [wire[a:b] for a, b in pairwise([0, *cuts, len(wire)])]
-    assert told(*pieces) == told(wire)
+    assert frame_fields(*[wire[a:b] for a, b in pairwise([0, *cuts, len(wire)])]) == frame_fields(
+        wire
+    )

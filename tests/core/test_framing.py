@@ -65,9 +65,7 @@ def framed(response: Response | None, *chunks: bytes) -> list[Frame]:
 
 
 @given(WIRE, TYPES, st.data())
-def test_frames_are_the_same_however_they_are_cut(
-    wire: bytes, content_type: str, data: st.DataObject
-) -> None:
+def test_frames_under_any_cutting(wire: bytes, content_type: str, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(wire))).map(sorted))
     chunks = [wire[a:b] for a, b in pairwise([0, *cuts, len(wire)])]
     response = head(content_type)
@@ -101,7 +99,7 @@ def test_a_line_of_a_live_stream_does_not_wait_for_the_next() -> None:
     assert [frame.data for frame in asked.feed(b'{"a":1}\n')] == ['{"a":1}']
 
 
-def test_a_body_begins_behind_its_bom() -> None:
+def test_a_body_begins_after_its_bom() -> None:
     (frame,) = framed(head("application/json"), b"\xef\xbb\xbf{}")
     assert frame == Frame("body", "message", "{}", "", 3)
 

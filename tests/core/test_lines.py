@@ -75,9 +75,7 @@ def naive(wire: bytes) -> list[Frame]:
 
 
 @given(WIRE, st.data())
-def test_frames_are_those_of_a_naive_reader_however_they_are_cut(
-    wire: bytes, data: st.DataObject
-) -> None:
+def test_frames_equal_a_naive_reader_under_any_cutting(wire: bytes, data: st.DataObject) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(wire))).map(sorted))
     chunks = [wire[a:b] for a, b in pairwise([0, *cuts, len(wire)])]
     assert parsed(*chunks) == naive(wire)

@@ -45,7 +45,7 @@ def test_a_new_file_is_for_its_owner_alone(writes: Callable[[Path], None], tmp_p
 
 @pytest.mark.parametrize("writes", WRITERS)
 @pytest.mark.parametrize("kept", [0o644, 0o664, 0o400 | 0o200, 0o666])
-def test_a_file_that_is_replaced_keeps_its_mode(
+def test_replaced_file_keeps_mode(
     writes: Callable[[Path], None], kept: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "old.cassette.jsonl"
@@ -56,9 +56,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(
 
 
 @pytest.mark.parametrize("writes", WRITERS)
-def test_a_folder_that_is_shared_says_who_may_read(
-    writes: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_shared_folder_keeps_its_readers(writes: Callable[[Path], None], tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o2775)

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_shipped_folders_are_found_in_a_wheel_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_of_a_wheel_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "_PACKAGE", tmp_path / "conformance")
     with pytest.raises(HarnessError, match="folder 'cassettes' is missing"):
         shipped.cassettes()
@@ -29,7 +27,7 @@ def test_checkout_has_its_specs() -> None:
     assert (shipped.specs() / "profiles").is_dir()
 
 
-def test_built_values_are_beside_the_specs_of_a_wheel_and_below_build_in_a_checkout(
+def test_built_values_are_next_to_the_specs_of_a_wheel_and_below_build_in_a_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shipped, "_PACKAGE", tmp_path / "conformance")

@@ -111,7 +111,7 @@ def test_every_two_way_split_yields_the_same_frames(wire: bytes, limit: int) -> 
 
 @pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("other", ["\n", "\r\n", "\r"])
-def test_known_names_are_read_alike_wherever_the_stream_is_cut(eol: str, other: str) -> None:
+def test_known_names_are_read_the_same_wherever_the_stream_is_cut(eol: str, other: str) -> None:
     lines = [*("event: a", "data: x", ""), *("event: a", "data: y", "data: z", ""), "event: a"]
     wire = (eol.join([*lines, ""]) + other.join(["data: w", "", "event: a", "id: 1"])).encode()
     expected = naive(wire)
@@ -139,7 +139,7 @@ BLOCKS = st.lists(
     limit=LIMITS,
     places=st.lists(st.integers(0, 300), max_size=6),
 )
-def test_streams_whose_lines_end_alike_are_read_as_by_the_naive_parser(
+def test_streams_whose_lines_end_the_same_are_read_as_by_the_naive_parser(
     blocks: list[list[str]], eol: str, limit: int, places: list[int]
 ) -> None:
     wire = "".join(eol.join([*block, "", ""]) for block in blocks).encode()
@@ -157,7 +157,7 @@ def test_large_chunk_yields_the_same_frames_as_small_ones(eol: bytes) -> None:
     assert parse([wire]) == parse(every(1000, wire))
 
 
-def test_more_names_than_are_kept_at_hand_are_read_alike() -> None:
+def test_more_names_than_are_kept_at_hand_are_read_the_same() -> None:
     names = [f"name-{i % 400}" if i % 3 else f"{i:0200}" for i in range(1000)]
     wire = "".join(f"event: {name}\ndata: {{}}\n\n" for name in names).encode()
     assert [frame.event for frame in parse([wire]).frames] == names
@@ -288,7 +288,7 @@ def test_one_huge_chunk_is_not_split_all_at_once() -> None:
 
 
 @pytest.mark.captures
-def test_recordings_are_read_alike_by_both_parsers() -> None:
+def test_recordings_are_read_the_same_by_both_parsers() -> None:
     folder = os.environ.get("CONFORMANCE_CAPTURES")
     if not folder:
         pytest.skip("CONFORMANCE_CAPTURES is not set")

@@ -57,8 +57,7 @@ def test_a_long_line_is_cut_between_characters() -> None:
 @given(WIRE, st.lists(st.integers(0, 400)))
 def test_frames_do_not_depend_on_chunks(wire: bytes, places: list[int]) -> None:
     cuts = sorted({0, len(wire), *(place for place in places if place < len(wire))})
-    chunks = [wire[a:b] for a, b in pairwise(cuts)]
-    assert parsed(*chunks) == parsed(wire)
+    assert parsed(*[wire[a:b] for a, b in pairwise(cuts)]) == parsed(wire)
 
 
 @given(st.integers(-40, 40), st.sampled_from([b"<|end|>", b"\n", b"<|en", b""]))
@@ -87,7 +86,7 @@ def test_frames_hold_all_of_the_text_where_it_stood(wire: bytes) -> None:
         (b'{"choices": []}', "", "text", "body"),
     ]
 )
-def test_a_marker_or_what_is_expected_decides(
+def test_marker_or_expectation_decides(
     case: tuple[bytes, str, Framing | None, Framing],
 ) -> None:
     wire, kind, expected, framing = case

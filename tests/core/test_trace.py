@@ -72,7 +72,7 @@ def test_a_body_is_one_frame() -> None:
 @pytest.mark.parametrize(
     "text", ["", "[DONE]", "{", "NaN", "[" * 100_000, '"\ud800"', "1 2", "[" * 300 + "]" * 300]
 )
-def test_what_is_no_json_is_said_to_be_none(text: str) -> None:
+def test_what_is_no_json_is_reported_to_be_none(text: str) -> None:
     assert decode_json(text) is NOT_JSON
 
 
@@ -104,7 +104,7 @@ def test_a_body_is_one_however_it_is_cut(cuts: tuple[int, ...]) -> None:
     assert [ms for _, ms in found] == [float(len(chunks))]
 
 
-def test_a_body_without_a_head_is_judged_alike_under_any_cutting() -> None:
+def test_a_body_without_a_head_is_judged_the_same_under_any_cutting() -> None:
     data = b'\xef\xbb\xbf {"id":"c","object":"chat.completion","choices":[]}'
 
     def verdicts(*chunks: bytes) -> object:

@@ -16,10 +16,10 @@ SECRET = "sk-proj-" + "a1B2" * 6
 def test_the_error_names_file_and_line_of_code_and_quotes_nothing() -> None:
     with pytest.raises(UnexpectedError) as raised, refuse_unexpected("a.har"):
         raise ValueError(SECRET)
-    said = str(raised.value)
-    assert said.startswith("a.har: internal error: ValueError")
-    assert "please report" in said
-    assert SECRET not in said
+    message = str(raised.value)
+    assert message.startswith("a.har: internal error: ValueError")
+    assert "please report" in message
+    assert SECRET not in message
 
 
 def test_the_innermost_line_of_ours_is_named() -> None:

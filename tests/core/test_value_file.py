@@ -84,9 +84,7 @@ def test_what_another_user_owns_is_not(file: Path, monkeypatch: pytest.MonkeyPat
     assert unsealed(file, only_own=True) is None
 
 
-def test_where_no_system_says_whose_a_file_is_nothing_is(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_file_is_trusted_without_owners(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "geteuid")
     assert unsealed(file, only_own=True) is None
 
@@ -96,9 +94,7 @@ def test_a_folder_and_its_file_are_for_their_owner(file: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_what_cannot_be_written_leaves_the_file_that_was_there(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_write_leaves_the_old_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError("no space left")
 

@@ -62,9 +62,7 @@ def test_a_row_keeps_what_its_source_says(checked: Path) -> None:
 
 
 @pytest.mark.slow
-def test_several_processes_write_the_same_bytes(
-    corpus: Path, checked: Path, tmp_path: Path
-) -> None:
+def test_several_processes_write_same_bytes(corpus: Path, checked: Path, tmp_path: Path) -> None:
     check(corpus, tmp_path, WorkerProcesses(2))
     assert output_bytes(tmp_path) == output_bytes(checked)
 
@@ -81,9 +79,7 @@ def test_a_check_goes_on_where_it_stopped(corpus: Path, checked: Path, tmp_path:
 
 
 @pytest.mark.slow
-def test_a_source_that_changed_is_judged_anew_and_what_is_gone_leaves(
-    corpus: Path, tmp_path: Path
-) -> None:
+def test_changed_sources_are_judged_again(corpus: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "in", tmp_path / "out"
     shutil.copytree(corpus, source)
     check(source, out)
@@ -114,15 +110,12 @@ def test_bodies_of_any_kind_of_column(kind: pa.DataType | str, tmp_path: Path) -
     assert [row["bytes"] for row in rows(tmp_path / "out")] == [len(t.encode()) for t in texts]
 
 
-def test_ranges_of_bytes_give_every_line_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_byte_ranges_give_each_line_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "in").mkdir()
     made.write_json_lines(tmp_path / "in" / "a.jsonl", range(40))
     check(tmp_path / "in", tmp_path / "whole")
     monkeypatch.setattr("conformance.corpus.fragments.RANGE_BYTES", 5000)
-    progress = check(tmp_path / "in", tmp_path / "cut")
-    assert progress.fragments > 5
+    assert check(tmp_path / "in", tmp_path / "cut").fragments > 5
     whole, cut = (
         sorted((row["id"], row["failed_rules"]) for row in rows(tmp_path / name))
         for name in ("whole", "cut")
@@ -242,9 +235,7 @@ def test_bad_sources_and_outputs_are_refused_in_one_line(corpus: Path, tmp_path:
     assert "cannot be written" in refused(corpus, tmp_path / "file")
 
 
-def test_folders_without_rights_are_refused_in_one_line(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_need_rights(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(path: Path) -> bool:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
@@ -265,9 +256,7 @@ def test_another_profile_is_another_output(corpus: Path, checked: Path) -> None:
     assert "another corpus: by other options" in told
 
 
-def test_a_file_cut_short_is_reported_and_judged_once_it_is_whole(
-    corpus: Path, tmp_path: Path
-) -> None:
+def test_cut_file_is_judged_once_it_is_whole(corpus: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "in", tmp_path / "out"
     source.mkdir()
     whole = (corpus / "a.parquet").read_bytes()
@@ -336,9 +325,7 @@ def test_another_version_is_another_output(corpus: Path, tmp_path: Path) -> None
     assert "is of form 2, this version reads 1" in refused(corpus / "b.jsonl", tmp_path / "out")
 
 
-def test_ctrl_c_leaves_a_corpus_that_can_be_taken_up(
-    corpus: Path, checked: Path, tmp_path: Path
-) -> None:
+def test_ctrl_c_leaves_a_corpus_to_resume(corpus: Path, checked: Path, tmp_path: Path) -> None:
     class Interrupted(OwnProcess):
         tasks = 0
 
@@ -350,8 +337,7 @@ def test_ctrl_c_leaves_a_corpus_that_can_be_taken_up(
 
     with pytest.raises(KeyboardInterrupt):
         check(corpus, tmp_path, Interrupted())
-    progress = check(corpus, tmp_path)
-    assert progress.done_before == 2
+    assert check(corpus, tmp_path).done_before == 2
     assert output_bytes(tmp_path) == output_bytes(checked)
 
 

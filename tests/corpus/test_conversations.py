@@ -183,9 +183,7 @@ def test_ids_of_several_rows_are_distinguished(tmp_path: Path) -> None:
     assert "exchange 1 of same#0 " in broken["message"]
 
 
-def test_rows_that_cannot_be_linked_keep_their_verdicts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unlinked_rows_keep_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(*_: object) -> None:
         raise KeyError("x")
 
@@ -224,9 +222,7 @@ def judged(judge: CorpusJudge, values: Row) -> JudgedStream:
     ],
     ids=["a request", "none", "one that is no object", "no rule that compares"],
 )
-def test_only_rows_that_may_go_on_are_held(
-    rules: tuple[str, ...], change: Row, *, is_held: bool
-) -> None:
+def test_only_open_rows_are_held(rules: tuple[str, ...], change: Row, *, is_held: bool) -> None:
     judge = CorpusJudge(JudgeChoices(rules=rules))
     talks = conversations.RowConversations(judge)
     one = judged(judge, {**talk_rows(MESSAGES)[0], **change})

@@ -64,11 +64,11 @@ def checked(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_kept_column_belongs_to_each_verdict_and_finding(checked: Path) -> None:
-    told = [f"kept_{name}" for name in KEEP]
-    for row in rows(checked, "verdicts", "id", *told) + rows(checked, "findings", "id", *told):
+    found = [f"kept_{name}" for name in KEEP]
+    for row in rows(checked, "verdicts", "id", *found) + rows(checked, "findings", "id", *found):
         number = int(row["id"][1:])
         expected = (f"t{number % 3}", str(number % 5 == 0).lower(), str(number % 4))
-        assert tuple(row[name] for name in told) == (REGIONS[number % 2], *expected)
+        assert tuple(row[name] for name in found) == (REGIONS[number % 2], *expected)
 
 
 def test_a_report_groups_by_kept_columns(checked: Path) -> None:
@@ -77,8 +77,7 @@ def test_a_report_groups_by_kept_columns(checked: Path) -> None:
     cells = {cell.values: cell.of for group in report.groups for cell in group.cells}
     for (region, team, provider), of in cells.items():
         expected = (REGIONS.index(region), int(team[1:]), made.PROVIDERS.index(provider))
-        numbers = [n for n in range(SIZE) if (n % 2, n % 3, n % 3) == expected]
-        assert of == len(numbers)
+        assert of == len([n for n in range(SIZE) if (n % 2, n % 3, n % 3) == expected])
     told = json.loads(render_json(report))["groups"][0]["cells"][0]["values"]
     assert set(told) == set(report.by)
 
@@ -109,9 +108,7 @@ def test_long_rows_are_looked_through_one_by_one(tmp_path: Path) -> None:
         tracemalloc.stop()
 
 
-def test_an_unknown_column_to_group_by_names_those_there(
-    source: Path, checked: Path, tmp_path: Path
-) -> None:
+def test_unknown_column_shows_the_known(source: Path, checked: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no column 'colour' to group by; .*week.*labels\.team"):
         corpus_report(checked, by=("colour",))
     check(source / "b.jsonl", tmp_path / "out")
@@ -160,8 +157,8 @@ def test_folders_and_rows_that_lack_a_column_are_kept(tmp_path: Path) -> None:
     shutil.copy(next(recordings.rglob("*.cassette.jsonl")), folder / "b.cassette.jsonl")
     check(tmp_path / "in", tmp_path / "out", None, keeping("route", "region"))
     told_of = ("kept_route", "kept_region")
-    told = [tuple(row.values()) for row in rows(tmp_path / "out", "verdicts", *told_of)]
-    assert sorted(set(told)) == [("chat", ""), ("chat", "us")]
+    found = [tuple(row.values()) for row in rows(tmp_path / "out", "verdicts", *told_of)]
+    assert sorted(set(found)) == [("chat", ""), ("chat", "us")]
 
 
 def test_a_log_may_gain_a_column_on_its_way(tmp_path: Path) -> None:
@@ -220,8 +217,8 @@ def test_the_verbs_keep_and_group(
     assert main(["corpus", "report", out, "--by", "region", "--by", "labels.team"]) == 0
     assert "us · t1" in capsys.readouterr().out
     assert main(["corpus", "report", out, "--by", "colour"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: no column 'colour' to group by; there are dialect, ")
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: no column 'colour' to group by; there are dialect, ")
+    assert printed.count("\n") == 1
     assert main(["corpus", "check", file, "--out", out, "--keep", "region", "-j", "1"]) == 2
     assert "by other options" in capsys.readouterr().err

@@ -29,7 +29,7 @@ from conformance.corpus.fragment_work import KILLED
 from tests.corpus import made
 from tests.corpus.checked import output_bytes, rows
 from tests.corpus.networks import in_own_network
-from tests.corpus.test_deadly_rows import CRASHING
+from tests.corpus.test_fragment_work import CRASHING
 
 pytestmark = pytest.mark.long
 
@@ -136,18 +136,14 @@ def expect_workers_killed(
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_workers_killed_at_random_moments_change_nothing(
-    seed: int, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_killed_workers_change_nothing(seed: int, corpus: Corpus, tmp_path: Path) -> None:
     driver = started(corpus.source, tmp_path)
     expect_workers_killed(driver, tmp_path, Random(seed), workers_of)
     assert output_bytes(tmp_path) == output_bytes(corpus.expected)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_driver_that_is_killed_and_called_again_writes_the_same(
-    seed: int, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_killed_driver_can_be_called_again(seed: int, corpus: Corpus, tmp_path: Path) -> None:
     random = Random(seed)
     for _ in range(2):
         driver = started(corpus.source, tmp_path)
@@ -159,9 +155,7 @@ def test_a_driver_that_is_killed_and_called_again_writes_the_same(
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_disk_that_is_full_and_then_larger_has_the_same(
-    seed: int, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_full_disk_can_be_made_larger(seed: int, corpus: Corpus, tmp_path: Path) -> None:
     out, copy = tmp_path / "out", tmp_path / "copy"
     out.mkdir()
     copy.mkdir()
@@ -178,16 +172,14 @@ def test_a_disk_that_is_full_and_then_larger_has_the_same(
     )
     if done.returncode == 77 or "unshare failed" in done.stderr:
         pytest.skip("no file system can be mounted here (unshare, tmpfs)")
-    said = [line for line in done.stdout.splitlines() if "judged" not in line]
-    assert said == ["first: 2", "second: 0"], done.stderr[-2000:]
+    found = [line for line in done.stdout.splitlines() if "judged" not in line]
+    assert found == ["first: 2", "second: 0"], done.stderr[-2000:]
     assert "cannot be written: no space left on device" in done.stderr
     assert output_bytes(copy) == output_bytes(corpus.expected)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rows_that_end_their_worker_are_put_aside_and_all_others_judged(
-    seed: int, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_rows_that_end_workers_are_set_aside(seed: int, corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(CRASHING, encoding="utf-8")
     source, out, random = tmp_path / "in", tmp_path / "out", Random(seed)
     shutil.copytree(corpus.source, source)
@@ -215,9 +207,7 @@ def reported(out: Path) -> tuple[list[Any], list[Any]]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_workers_of_ray_killed_at_random_moments_change_nothing(
-    seed: int, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_killed_ray_workers_change_nothing(seed: int, corpus: Corpus, tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the engine ray needs the package ray")
     asked = command(corpus.source, tmp_path, "--engine", "ray", "-j", "2")
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

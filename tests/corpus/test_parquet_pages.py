@@ -120,9 +120,7 @@ def test_damage_inside_a_large_page_is_reported() -> None:
         list(column_values(file, parquet, 0, column))
 
 
-def test_a_few_kilobytes_that_are_a_huge_row_end_no_process(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_huge_row_ends_no_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One worker process, and one for each of two places; inspect reads in its own."""
     size = 200 << 20
     table = pa.table({"id": ["bomb", "good"], "body": ["data: " + "a" * size, BODY]})

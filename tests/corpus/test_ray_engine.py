@@ -14,7 +14,7 @@ from conformance.corpus.judge import JudgeChoices
 from tests.corpus import made
 from tests.corpus.checked import check, output_bytes, rows
 from tests.corpus.networks import in_own_network, in_own_processes
-from tests.corpus.test_deadly_rows import CRASHING
+from tests.corpus.test_fragment_work import CRASHING
 
 pytest.importorskip("ray", reason="the engine ray needs the package ray")
 
@@ -98,8 +98,8 @@ def test_a_cluster_of_the_user_is_joined(tmp_path: Path) -> None:
         done = subprocess.run(
             in_own_processes(script), capture_output=True, text=True, timeout=200, check=False
         )
-        said = [line for line in done.stdout.splitlines() if "judged" not in line]
-        assert said == ["joined: 0", "found: 0", "other version: 2"], done.stderr[-2000:]
+        found = [line for line in done.stdout.splitlines() if "judged" not in line]
+        assert found == ["joined: 0", "found: 0", "other version: 2"], done.stderr[-2000:]
         assert "error: the workers of Ray have reasoning-conformance " in done.stderr
         for name in ("a.out", "b.out"):
             assert output_bytes(Path(short, name)) == output_bytes(tmp_path / "plain")

@@ -75,9 +75,7 @@ def test_the_exemplar_opens_in_the_timeline(folders: tuple[Path, Path]) -> None:
         assert group.exemplar.id in page
 
 
-def test_a_source_that_is_gone_is_stated_on_the_page(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_source_that_is_gone_is_stated_on_page(folders: tuple[Path, Path], tmp_path: Path) -> None:
     page = render_html(corpus_report(folders[1]), str(tmp_path / "nowhere"))
     assert "no such file or folder" in page
     assert '<details class="stream"' not in page
@@ -89,15 +87,13 @@ def test_ids_of_several_rows_are_reported(tmp_path: Path) -> None:
     assert corpus_report(tmp_path / "out").repeated_ids == ((made.stream_id(1), 2),)
 
 
-def test_two_ids_alike_are_reported_and_exit_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_equal_ids_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made.write_json_lines(tmp_path / "in.jsonl", [1, 2, 1])
     out = str(tmp_path / "out")
     assert main(["corpus", "check", str(tmp_path / "in.jsonl"), "--out", out, "-j", "1"]) == 2
-    told = capsys.readouterr()
-    assert told.err == f"error: 2 rows have the id '{made.stream_id(1)}'\n"
-    assert told.out.startswith("3 streams judged")
+    printed = capsys.readouterr()
+    assert printed.err == f"error: 2 rows have the id '{made.stream_id(1)}'\n"
+    assert printed.out.startswith("3 streams judged")
 
 
 def test_a_field_that_vanishes_is_a_wire_change(tmp_path: Path) -> None:
@@ -123,9 +119,7 @@ def test_a_field_that_vanishes_is_a_wire_change(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_sample_shows_every_finding_and_exercises_every_rule(
-    folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_sample_shows_every_finding_and_rule(folders: tuple[Path, Path], tmp_path: Path) -> None:
     sample = sample_corpus(folders[1], tmp_path / "sample")
     assert sample.left_out == ()
     passed: set[str] = set()
@@ -157,9 +151,7 @@ def test_recordings_of_a_folder_are_found_again(tmp_path: Path) -> None:
     assert sample.left_out == ()
 
 
-def test_the_verbs_from_a_folder_to_the_page(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verbs_from_folder_to_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made.write_parquet(tmp_path / "in.parquet", range(45, 55))
     source, out = str(tmp_path / "in.parquet"), str(tmp_path / "out")
     assert main(["corpus", "inspect", source]) == 0
@@ -198,7 +190,7 @@ def strange_row(number: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["in.parquet", "in.jsonl"])
-def test_inspect_proposes_a_mapping_that_check_takes(
+def test_inspect_gives_mapping(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     strange = [strange_row(0), strange_row(1)]
@@ -210,8 +202,8 @@ def test_inspect_proposes_a_mapping_that_check_takes(
         (tmp_path / name).write_text(lines, encoding="utf-8")
     source, out, columns = str(tmp_path / name), str(tmp_path / "out"), tmp_path / "map.yaml"
     assert main(["corpus", "inspect", source]) == 2
-    said = capsys.readouterr().out
-    proposed = said.partition("(a beginning for FILE)\n")[2].partition("first ")[0]
+    printed = capsys.readouterr().out
+    proposed = printed.partition("(a beginning for FILE)\n")[2].partition("first ")[0]
     columns.write_text(proposed, encoding="utf-8")
     main(["corpus", "check", source, "--out", out, "--map", str(columns), "-j", "1"])
     told = ("id", "provider", "model", "week")
@@ -238,10 +230,10 @@ def test_what_is_missing_is_one_line(
     )
     for call in calls:
         assert main(call) == 2, call
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err.startswith("error: ")
-        assert told.err.count("\n") == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("error: ")
+        assert printed.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 

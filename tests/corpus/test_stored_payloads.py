@@ -66,11 +66,11 @@ def test_what_a_tool_parsed_is_refused_with_the_reason(tool: str, tmp_path: Path
 
 def test_what_a_resource_says_is_not_stated_of_its_spans(tmp_path: Path) -> None:
     """An id of the resource is none of a span, and its `gen_ai.*` is no answer that was parsed."""
-    told = [
+    found = [
         {"key": key, "value": {"stringValue": "x"}} for key in ("id", "end", "gen_ai.agent.name")
     ]
     row = otlp(("http.response.body", BODY))
-    row["resourceSpans"][0]["resource"] = {"attributes": told}
+    row["resourceSpans"][0]["resource"] = {"attributes": found}
     (tmp_path / "in.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     progress = check(tmp_path / "in.jsonl", tmp_path / "out")
     assert (progress.streams, progress.unreadable) == (1, 0)

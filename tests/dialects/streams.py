@@ -61,7 +61,7 @@ class PayloadReader:
             events += reader.read(last, NOT_JSON, len(payloads) + 1)
         return [*events, *reader.end("eof", len(payloads) + 2)]
 
-    def said(self, *payloads: Payload, done: bool = True) -> list[tuple[str, Payload]]:
+    def semantic(self, *payloads: Payload, done: bool = True) -> list[tuple[str, Payload]]:
         """Semantic events without the choice."""
         return [
             (event.type, {k: v for k, v in event.data.items() if k != "choice"})
@@ -70,7 +70,7 @@ class PayloadReader:
         ]
 
     def kinds(self, *payloads: Payload, done: bool = True) -> list[str]:
-        return [kind for kind, _ in self.said(*payloads, done=done)]
+        return [kind for kind, _ in self.semantic(*payloads, done=done)]
 
 
 def body(payloads: tuple[Any, ...], *, done: bool, named: bool) -> bytes:

@@ -25,7 +25,7 @@ def conversation(protocol: str) -> AgentConversation:
     return begun(FOLDER)
 
 
-def said(messages: list[Mapping[str, Any]]) -> list[Any]:
+def methods_of(messages: list[Mapping[str, Any]]) -> list[Any]:
     """Method and parameters of each, or what it answers."""
     return [
         (m["method"], m["params"]) if "method" in m else m.get("result", m.get("error"))
@@ -88,7 +88,7 @@ def test_news_of_a_session_that_was_left_is_elsewhere(message: Any, *, is_elsewh
     assert talk.is_elsewhere(message) is is_elsewhere
 
 
-def test_a_process_that_was_started_anew_opens_a_session_of_its_own() -> None:
+def test_a_process_that_was_started_again_opens_a_session_of_its_own() -> None:
     talk = conversation("acp")
     (greeting,) = talk.ask({"prompt": [], "sessionId": "of the process before"})
     (opening,) = talk.take({"id": greeting["id"], "result": {}})
@@ -169,7 +169,7 @@ def test_permission_is_refused() -> None:
     refused = {"outcome": "selected", "optionId": "o-reject_once"}
     assert asks_permission(talk, "allow_once", "reject_once", "reject_always") == refused
     assert asks_permission(talk, "allow_once") == {"outcome": "cancelled"}
-    assert said(talk.stop()) == [("session/cancel", {"sessionId": "s1"})]
+    assert methods_of(talk.stop()) == [("session/cancel", {"sessionId": "s1"})]
     assert asks_permission(talk, "reject_once") == {"outcome": "cancelled"}
 
 
@@ -194,12 +194,12 @@ def test_a_thread_is_started_before_its_first_turn() -> None:
     (greeting,) = talk.ask({"input": [{"type": "text", "text": "Hi"}]})
     assert greeting["method"] == "initialize"
     ready, start = talk.take({"id": 0, "result": {}})
-    assert said([ready]) == [("initialized", {})]
+    assert methods_of([ready]) == [("initialized", {})]
     assert start["params"] == {"cwd": FOLDER, "sandbox": "read-only"}
     (turn,) = talk.take({"id": 1, "result": {"thread": {"id": "t1"}}})
     assert turn["params"]["threadId"] == "t1"
     talk.take({"id": 2, "result": {"turn": {"id": "u1"}}})
-    assert said(talk.stop()) == [("turn/interrupt", {"threadId": "t1", "turnId": "u1"})]
+    assert methods_of(talk.stop()) == [("turn/interrupt", {"threadId": "t1", "turnId": "u1"})]
     talk.take({"method": "turn/completed", "params": {"turn": {"id": "u0"}}})
     assert not talk.is_over
     talk.take({"method": "turn/completed", "params": {"turn": {"id": "u1"}}})
@@ -210,7 +210,7 @@ def test_approvals_are_declined() -> None:
     talk = conversation("codex.app-server")
     asked = ("item/commandExecution/requestApproval", "execCommandApproval", "item/tool/call")
     answers = [talk.take({"id": 1, "method": method, "params": {}})[0] for method in asked]
-    assert said(answers)[:2] == [{"decision": "decline"}, {"decision": "denied"}]
+    assert methods_of(answers)[:2] == [{"decision": "decline"}, {"decision": "denied"}]
     assert answers[2]["error"]["code"] == -32601
 
 

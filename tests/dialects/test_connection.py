@@ -22,7 +22,7 @@ def ask(lane: str = "") -> Row:
     return "client", {"type": "response.create", **({"stream_id": lane} if lane else {})}
 
 
-def says(kind: str, name: str = "", lane: str = "") -> Row:
+def server_row(kind: str, name: str = "", lane: str = "") -> Row:
     fields: dict[str, Any] = {"type": f"response.{kind}"}
     if name:
         fields["response"] = {"id": name}
@@ -33,8 +33,12 @@ def fails(lane: str = "") -> Row:
     return "server", {"type": "error", **({"stream_id": lane} if lane else {})}
 
 
-WHOLE = [says("created", "r1"), says("output_text.delta"), says("completed", "r1")]
-NEXT = [says("created", "r2"), says("completed", "r2")]
+WHOLE = [
+    server_row("created", "r1"),
+    server_row("output_text.delta"),
+    server_row("completed", "r1"),
+]
+NEXT = [server_row("created", "r2"), server_row("completed", "r2")]
 LIMITS: Row = ("server", {"type": "codex.rate_limits"})
 BROKEN: Row = ("server", NOT_JSON)
 # What comes -> for each answer the message that asked, and its own; `!` behind one that is open.
@@ -45,8 +49,13 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
     "asked ahead": ([ask(), ask(), *WHOLE, *NEXT], [(0, [2, 3, 4], False), (1, [5, 6], False)]),
     "lanes": (
         [
-            *(ask("a"), ask("b"), says("created", "r2", "b"), says("created", "r1", "a")),
-            *(says("completed", "r2", "b"), says("completed", "r1", "a")),
+            *(
+                ask("a"),
+                ask("b"),
+                server_row("created", "r2", "b"),
+                server_row("created", "r1", "a"),
+            ),
+            *(server_row("completed", "r2", "b"), server_row("completed", "r1", "a")),
         ],
         [(0, [3, 5], False), (1, [2, 4], False)],
     ),
@@ -70,12 +79,15 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
         [(0, [2], False), (1, [3, 4, 5], False)],
     ),
     "failed with its error": (
-        [ask(), WHOLE[0], fails(), says("failed", "r1")],
+        [ask(), WHOLE[0], fails(), server_row("failed", "r1")],
         [(0, [1, 2, 3], False)],
     ),
-    "the connection fails": ([ask("a"), says("created", "r1", "a"), fails()], [(0, [1, 2], False)]),
+    "the connection fails": (
+        [ask("a"), server_row("created", "r1", "a"), fails()],
+        [(0, [1, 2], False)],
+    ),
     "the connection fails, an answer goes on": (
-        [ask("a"), says("created", "r1", "a"), fails(), says("completed", "r1", "a")],
+        [ask("a"), server_row("created", "r1", "a"), fails(), server_row("completed", "r1", "a")],
         [(0, [1, 3], False)],
     ),
     "an error while nothing is asked": ([ask(), *WHOLE, fails()], [(0, [1, 2, 3], False)]),
@@ -85,7 +97,7 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
         [(0, [1, 2, 3], False), (4, [5, 6, 7], False)],
     ),
     "an id changes": (
-        [ask(), WHOLE[0], says("in_progress", "r9"), *WHOLE[1:]],
+        [ask(), WHOLE[0], server_row("in_progress", "r9"), *WHOLE[1:]],
         [(0, [1, 2, 3, 4], False)],
     ),
     "limits": ([LIMITS, ask(), LIMITS, *WHOLE, LIMITS], [(1, [3, 4, 5], False)]),
@@ -125,7 +137,7 @@ def _rows() -> st.SearchStrategy[list[Row]]:
     return st.lists(
         st.one_of(
             st.builds(ask, some),
-            st.builds(says, kinds, st.sampled_from(["", "r1", "r2"]), some),
+            st.builds(server_row, kinds, st.sampled_from(["", "r1", "r2"]), some),
             st.builds(fails, some),
             st.just(BROKEN),
         ),
@@ -142,7 +154,7 @@ def test_time_is_linear_however_many_lanes_fail() -> None:
 
 
 @given(_rows())
-def test_no_event_of_a_response_is_lost_or_said_twice(rows: list[Row]) -> None:
+def test_no_event_of_a_response_is_lost_or_doubled(rows: list[Row]) -> None:
     owned = [at for each in sorted_answers(SOCKET, iter(rows)) for at in each.messages]
     events = {
         at

@@ -128,9 +128,7 @@ def test_recording_is_sound(
 
 @pytest.mark.one_in(3)
 @each_file
-def test_recording_uses_only_wire_types_of_the_vocabulary(
-    file: Path, read_stream: Callable[..., list[Event]]
-) -> None:
+def test_wire_types_are_known(file: Path, read_stream: Callable[..., list[Event]]) -> None:
     events = read_or_skip(file, read_stream, *dialects.SUPPORTED)
     vocabulary = dialects.get(dialect_of(file) or "").vocabulary
 
@@ -139,9 +137,7 @@ def test_recording_uses_only_wire_types_of_the_vocabulary(
 
 @pytest.mark.one_in(3)
 @each_file
-def test_chat_texts_are_those_of_the_deltas(
-    file: Path, read_stream: Callable[..., list[Event]]
-) -> None:
+def test_chat_texts_join_the_deltas(file: Path, read_stream: Callable[..., list[Event]]) -> None:
     events = read_or_skip(file, read_stream, "openai.chat")
 
     thinking, text = "", ""
@@ -163,19 +159,17 @@ def carried(delta: dict[str, Any]) -> str:
         if delta.get(name):
             return str(delta[name])
     details = delta.get("reasoning_details") or []
-    said = "".join(detail.get("text") or detail.get("summary") or "" for detail in details)
+    text = "".join(detail.get("text") or detail.get("summary") or "" for detail in details)
     content = delta.get("content")
     parts = content if isinstance(content, list) else []
-    return said or "".join(
+    return text or "".join(
         piece["text"] for part in parts for piece in part.get("thinking", ()) if piece.get("text")
     )
 
 
 @pytest.mark.one_in(3)
 @each_file
-def test_responses_texts_are_those_of_the_finished_response(
-    file: Path, read_stream: Callable[..., list[Event]]
-) -> None:
+def test_responses_texts_are_final(file: Path, read_stream: Callable[..., list[Event]]) -> None:
     events = read_or_skip(file, read_stream, "openai.responses")
     completed = [
         payload.get("response", payload)
@@ -200,9 +194,7 @@ def item_text(items: list[dict[str, Any]], kind: str, key: str) -> str:
 
 @pytest.mark.one_in(3)
 @each_file
-def test_recording_starts_thinking_in_the_channel_that_it_uses(
-    file: Path, read_stream: Callable[..., list[Event]]
-) -> None:
+def test_recording_uses_its_channel(file: Path, read_stream: Callable[..., list[Event]]) -> None:
     if "openrouter" in file.name:
         pytest.skip("announces its raw thinking as a summary")
     events = read_or_skip(file, read_stream, *dialects.SUPPORTED)

@@ -144,9 +144,7 @@ MAYBE = st.sampled_from(["", "x"])
 
 
 @given(st.lists(st.builds(chat_chunk, MAYBE, MAYBE, MAYBE, MAYBE, MAYBE), min_size=1, max_size=5))
-def test_events_of_one_chat_frame_keep_the_semantic_order(
-    read_stream: ReadStream, chunks: list[dict[str, Any]]
-) -> None:
+def test_chat_frames_keep_order(read_stream: ReadStream, chunks: list[dict[str, Any]]) -> None:
     events = semantic(read_stream("openai.chat", [*chunks, "[DONE]"]))
 
     for number in range(1, len(chunks) + 2):

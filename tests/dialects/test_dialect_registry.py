@@ -46,12 +46,12 @@ def test_an_unknown_name_brings_the_nearest_one() -> None:
         dialects.get("openai.chats")
 
 
-def test_events_inside_a_process_are_told_from_a_wire() -> None:
+def test_events_inside_a_process_are_reported_from_a_wire() -> None:
     with pytest.raises(UsageError, match=r"OpenAI Agents SDK .* inside a process and are no wire"):
         dialects.get("openai-agents")
 
 
-def test_a_dialect_without_a_reader_is_told_apart_from_a_wrong_name() -> None:
+def test_a_dialect_without_a_reader_is_distinguished_from_a_wrong_name() -> None:
     with pytest.raises(UsageError, match=r"anthropic\.complete is not supported yet"):
         dialects.get("anthropic.complete")
 
@@ -286,9 +286,7 @@ def test_a_list_of_models_is_unrolled() -> None:
     ("dialect", "payload"),
     [("openai.chat", {"object": "list", "data": []}), ("ollama.chat", {"models": []})],
 )
-def test_a_server_without_models_is_asked_for_no_answer(
-    dialect: str, payload: dict[str, Any]
-) -> None:
+def test_server_without_models_gets_no_question(dialect: str, payload: dict[str, Any]) -> None:
     """As `transformers serve` has none before it loads one; an empty list names no dialect."""
     request = Request(method="GET", path="/v1/models")
     found = Checker(dialect).check(
@@ -324,7 +322,7 @@ def test_who_is_only_listened_to_is_asked_nothing() -> None:
     assert dialects.AGENTS.keys() <= set(dialects.ASKED_APPLICATIONS)
 
 
-def test_what_a_dialect_lacks_is_said_in_one_line() -> None:
+def test_what_a_dialect_lacks_is_reported_in_one_line() -> None:
     with pytest.raises(UsageError, match=r"dialect a\.b has no scripted answers"):
         dialects.required(None, "a.b", "scripted answers")
 

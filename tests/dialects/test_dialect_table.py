@@ -10,8 +10,8 @@ from tests.authoring import dialect_table
 @pytest.mark.slow
 def test_page_is_current() -> None:
     found = dialect_table.counts(dialect_table.judged())
-    told = "stale: python -m tests.authoring.dialect_table"
-    assert dialect_table.PAGE.read_text(encoding="utf-8") == dialect_table.page(found), told
+    text = "stale: python -m tests.authoring.dialect_table"
+    assert dialect_table.PAGE.read_text(encoding="utf-8") == dialect_table.page(found), text
     empty = {
         (d, name) for d, cells in found.items() for name, number in cells.items() if not number
     }

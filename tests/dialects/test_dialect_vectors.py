@@ -13,8 +13,9 @@ from tests.each import each_row
 
 FOLDER = Path(__file__).parent.parent / "vectors" / "dialects"
 VECTORS = [
-    (f"openai.{name}", vector)
-    for name in ("chat", "responses")
+    (dialect, vector)
+    for dialect in ("openai.chat", "openai.responses", "anthropic.messages")
+    for name in [dialect.partition(".")[2]]
     for vector in json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 ]
 

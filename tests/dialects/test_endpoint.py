@@ -13,7 +13,7 @@ PLAIN = Endpoint("plain", "/chat")
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "expected"),
     [
         ("/v1/models/think-1:generate", {"model": "think-1", "stream": False}),
         ("/models/think-1:streamGenerate?alt=sse&key=x", {"model": "think-1", "stream": True}),
@@ -23,11 +23,9 @@ PLAIN = Endpoint("plain", "/chat")
         ("/models/think-1:countTokens", {}),
     ],
 )
-def test_a_path_says_which_model_and_whether_a_stream_is_asked_for(
-    path: str, said: dict[str, object]
-) -> None:
-    assert NAMED.stated(path) == said
-    assert NAMED.serves(path) is bool(said)
+def test_path_shows_the_model_and_a_stream(path: str, expected: dict[str, object]) -> None:
+    assert NAMED.stated(path) == expected
+    assert NAMED.serves(path) is bool(expected)
 
 
 def test_a_body_is_sent_without_what_the_path_says() -> None:

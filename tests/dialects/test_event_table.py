@@ -75,7 +75,7 @@ def test_a_delta_with_one_text_has_a_column(delta: object, text: str | None) -> 
     assert TABLE.columns()({"type": "note", "delta": delta}, Reading()) is None
 
 
-def test_other_fields_stand_beside_the_text_or_keep_it_alone() -> None:
+def test_other_fields_stand_next_to_the_text_or_keep_it_alone() -> None:
     delta = {"type": "block.delta", "delta": {"type": "thought", "text": "a"}}
     timed = TABLE.columns(
         lambda fields: ("time",) if "time" in fields else None, {"block.delta": ""}

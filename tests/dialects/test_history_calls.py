@@ -30,7 +30,7 @@ def called(*names: str) -> dict[str, Any]:
     return {"role": "assistant", "tool_calls": [{"id": name} for name in names]}
 
 
-def said(name: str) -> dict[str, Any]:
+def tool_result(name: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": name, "content": "9 and 5"}
 
 
@@ -42,30 +42,39 @@ SPOKEN = {"role": "assistant", "content": "Let me see."}
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
-        ([called("a"), said("a")], ({"a": True}, {"a": True})),
+        ([called("a"), tool_result("a")], ({"a": True}, {"a": True})),
         (
-            [called("a", "b"), said("b"), said("a")],
+            [called("a", "b"), tool_result("b"), tool_result("a")],
             ({"a": True, "b": True}, {"b": True, "a": True}),
         ),
-        ([called("a", "b"), said("b"), USER], ({"a": False, "b": True}, {"b": True})),
+        ([called("a", "b"), tool_result("b"), USER], ({"a": False, "b": True}, {"b": True})),
         ([called("a")], ({"a": False}, {})),
-        ([said("a"), USER], ({}, {"a": False})),
+        ([tool_result("a"), USER], ({}, {"a": False})),
         # A result that comes again has no call of its own, unless the id was called again.
-        ([called("a"), said("a"), said("a")], ({"a": True}, {"a": False})),
-        ([called("a"), called("a"), said("a"), said("a")], ({"a": True}, {"a": True})),
-        ([called("a"), said("a"), called("a"), said("a")], ({"a": True}, {"a": True})),
+        ([called("a"), tool_result("a"), tool_result("a")], ({"a": True}, {"a": False})),
+        (
+            [called("a"), called("a"), tool_result("a"), tool_result("a")],
+            ({"a": True}, {"a": True}),
+        ),
+        (
+            [called("a"), tool_result("a"), called("a"), tool_result("a")],
+            ({"a": True}, {"a": True}),
+        ),
         # A turn of the model may be several entries.
-        ([called("a"), SPOKEN, said("a")], ({"a": True}, {"a": True})),
+        ([called("a"), SPOKEN, tool_result("a")], ({"a": True}, {"a": True})),
         # A result of the turn before is none of this one.
         (
-            [called("a"), USER, called("b"), said("a"), said("b")],
+            [called("a"), USER, called("b"), tool_result("a"), tool_result("b")],
             ({"a": False, "b": True}, {"a": False, "b": True}),
         ),
         # An id that was made anew is one fault: the call has its result, under a wrong name.
-        ([called("a"), said("x")], ({"a": True}, {"x": False})),
-        ([called("a", "b"), said("x")], ({"a": True, "b": False}, {"x": False})),
+        ([called("a"), tool_result("x")], ({"a": True}, {"x": False})),
+        ([called("a", "b"), tool_result("x")], ({"a": True, "b": False}, {"x": False})),
         # So is one that was taken twice.
-        ([called("a", "b"), said("a"), said("a")], ({"a": True, "b": True}, {"a": False})),
+        (
+            [called("a", "b"), tool_result("a"), tool_result("a")],
+            ({"a": True, "b": True}, {"a": False}),
+        ),
         ([called(""), {"role": "tool"}, "words", None, 7], ({}, {})),
         ("words alone", ({}, {})),
     ],
@@ -193,9 +202,7 @@ def test_a_history_of_any_shape_is_read(dialect: str, entries: Any) -> None:
         ("openai.chat", [], [None, None]),
     ],
 )
-def test_calls_without_any_result_are_left_open_where_the_api_takes_that(
-    dialect: str, parts: Any, expected: list[bool | None]
-) -> None:
+def test_open_calls_may_stay_open(dialect: str, parts: Any, expected: list[bool | None]) -> None:
     entries = [
         {**called("a", "b"), "role": "model", "parts": [GEMINI_CALL, GEMINI_CALL]},
         {"role": "user", "parts": parts},
@@ -209,19 +216,18 @@ def test_calls_without_any_result_are_left_open_where_the_api_takes_that(
 @pytest.mark.parametrize(
     ("entries", "expected"),
     [
-        ([called("a", "a"), said("a")], {"a"}),
-        ([called("a", "b"), said("a"), said("b")], set()),
+        ([called("a", "a"), tool_result("a")], {"a"}),
+        ([called("a", "b"), tool_result("a"), tool_result("b")], set()),
         # A turn may be several entries; the next one has ids of its own.
-        ([called("a"), called("a"), said("a")], {"a"}),
-        ([called("a"), said("a"), called("a"), said("a")], set()),
+        ([called("a"), called("a"), tool_result("a")], {"a"}),
+        ([called("a"), tool_result("a"), called("a"), tool_result("a")], set()),
     ],
 )
 def test_a_call_that_comes_twice_in_a_turn_is_doubled(entries: Any, expected: set[str]) -> None:
     events = request_events(
         Request(json={"messages": entries}), "messages", PAIRINGS["openai.chat"]
     )
-    doubled = {each.data["id"] for each in events if each.data.get("doubled")}
-    assert doubled == expected
+    assert {each.data["id"] for each in events if each.data.get("doubled")} == expected
 
 
 def gemini_parts(role: str, key: str, ids: str) -> dict[str, Any]:
@@ -243,9 +249,7 @@ def gemini_parts(role: str, key: str, ids: str) -> dict[str, Any]:
         ("", "x", []),
     ],
 )
-def test_results_of_gemini_have_the_ids_of_its_calls(
-    called_as: str, answered_as: str, misnamed: list[str]
-) -> None:
+def test_gemini_results_have_ids(called_as: str, answered_as: str, misnamed: list[str]) -> None:
     contents = [
         gemini_parts("model", "functionCall", called_as),
         gemini_parts("user", "functionResponse", answered_as),

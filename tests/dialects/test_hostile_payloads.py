@@ -42,6 +42,24 @@ JSON = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5)
 )
 
+BLOCK = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(
+            [
+                *("thinking", "text", "redacted_thinking", "tool_use", "server_tool_use", "later"),
+                *("thinking_delta", "text_delta", "signature_delta", "input_json_delta"),
+            ]
+        )
+    },
+    optional=dict.fromkeys(
+        [
+            *("text", "thinking", "signature", "data", "partial_json", "input", "id", "name"),
+            *("stop_reason", "output_tokens", "output_tokens_details", "role", "content"),
+        ],
+        JSON,
+    ),
+)
+
 CHUNK = {
     "id": "c",
     "object": "chat.completion.chunk",
@@ -124,7 +142,17 @@ def mutated(draw: st.DrawFn, original: dict[str, Any]) -> Any:
 TYPED = st.sampled_from(sorted(dialects.SUPPORTED["openai.responses"].vocabulary.wire)).map(
     lambda kind: {**EVENT, "type": kind}
 )
+# Events of Messages, with what they carry in another's place.
+MESSAGES = st.fixed_dictionaries(
+    {"type": st.sampled_from(sorted(dialects.SUPPORTED["anthropic.messages"].vocabulary.wire))},
+    optional={
+        "index": st.sampled_from([0, 1, -1, None, "0", 1.0]),
+        **dict.fromkeys(("delta", "content_block", "message", "usage"), BLOCK | JSON),
+    },
+)
 FRAMES = st.one_of(
+    MESSAGES,
+    st.builds(lambda body: {"body": body}, MESSAGES),
     JSON.map(lambda value: {"data": "null"} if isinstance(value, str) else value),
     mutated(CHUNK),
     mutated(EVENT),
@@ -141,7 +169,7 @@ FRAMES = st.one_of(
     end=st.sampled_from(["eof", "reset", "open"]),
     marked=st.booleans(),
 )
-def test_no_payload_makes_a_reader_raise(
+def test_no_reader_fails(
     frames: list[Any], end: str, marked: bool, read_stream: ReadStream
 ) -> None:
     """To make payloads up takes longer than to read them: every dialect reads the same ones."""
@@ -189,6 +217,16 @@ def part_added(index: int) -> dict[str, Any]:
     return {"type": kind, "output_index": 0, "summary_index": index}
 
 
+def block_started(index: int) -> dict[str, Any]:
+    block = {"type": "thinking", "thinking": "", "signature": ""}
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def thinking_delta(index: int) -> dict[str, Any]:
+    delta = {"type": "thinking_delta", "thinking": "a"}
+    return {"type": "content_block_delta", "index": index, "delta": delta}
+
+
 REASONING = {"type": "response.output_item.added", "output_index": 0, "item": {"type": "reasoning"}}
 
 
@@ -219,11 +257,13 @@ REASONING = {"type": "response.output_item.added", "output_index": 0, "item": {"
             [{"body": {"object": "response", "output": [{"type": "reasoning"}] * 10_000}}],
             id="items of a body",
         ),
+        pytest.param("anthropic.messages", [block_started(n) for n in range(10_000)], id="blocks"),
+        pytest.param(
+            "anthropic.messages", [thinking_delta(n) for n in range(10_000)], id="deltas of blocks"
+        ),
     ],
 )
-def test_beyond_the_cap_semantics_stop_with_one_overflow(
-    dialect: str, frames: list[Any], read_stream: ReadStream
-) -> None:
+def test_cap_ends_in_one_overflow(dialect: str, frames: list[Any], read_stream: ReadStream) -> None:
     events = read_stream(dialect, [*frames, "[DONE]"])
 
     overflows = [event for event in events if event.type == f"{dialect}.overflow"]
@@ -234,8 +274,11 @@ def test_beyond_the_cap_semantics_stop_with_one_overflow(
 
 
 def _many_choices(size: int) -> list[Any]:
-    choices = [{"index": n, "delta": {"content": "x"}} for n in range(size)]
-    return [{"choices": choices}]
+    return [{"choices": [{"index": n, "delta": {"content": "x"}} for n in range(size)]}]
+
+
+def _many_blocks(size: int) -> list[Any]:
+    return [block_started(n) for n in range(size)]
 
 
 def _many_items(size: int) -> list[Any]:
@@ -247,9 +290,19 @@ def _many_items(size: int) -> list[Any]:
     [
         ("openai.chat", _many_choices, "[DONE]"),
         ("openai.responses", _many_items, {"type": "response.completed", "response": {}}),
+        *(
+            pytest.param(
+                "anthropic.messages",
+                _many_blocks,
+                {"type": kind, "index": 0},
+                marks=pytest.mark.slow,
+                id=kind,
+            )
+            for kind in ("message_stop", "message_start", "content_block_stop")
+        ),
     ],
 )
-def test_many_ends_after_many_starts_take_linear_time(
+def test_many_ends_take_linear_time(
     dialect: str, opening: Callable[[int], list[Any]], repeated: Any, read_stream: ReadStream
 ) -> None:
     def read(size: int) -> None:

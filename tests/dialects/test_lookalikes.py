@@ -30,9 +30,7 @@ def shown(*parts: dict[str, Any]) -> str | None:
         ({"type": "x"}, {"type": "tool-input-start", "id": "c", "toolName": "look"}),
     ],
 )
-def test_parts_of_a_model_are_no_ui_message_stream(
-    before: dict[str, Any], after: dict[str, Any]
-) -> None:
+def test_model_parts_are_no_ui_message(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert shown(before, *TEXT, after) == "ai-sdk.model"
 
 
@@ -107,9 +105,7 @@ def test_a_message_that_says_why_it_ends_is_still_one() -> None:
 
 
 @pytest.mark.parametrize(("unknown", "name"), [(6, None), (3, "agui")])
-def test_most_payloads_are_of_the_dialect_that_one_of_them_shows(
-    unknown: int, name: str | None
-) -> None:
+def test_most_payloads_have_the_dialect_of_one(unknown: int, name: str | None) -> None:
     """A log of several tools begins with a run of one of them, or holds one."""
     others: list[dict[str, Any]] = [{"kind": "log", "n": n} for n in range(unknown)]
     run: list[dict[str, Any]] = [{"type": "RUN_STARTED"}, {"type": "RUN_FINISHED"}]

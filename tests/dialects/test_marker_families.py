@@ -29,7 +29,7 @@ ROW = "{family: a, models: b, source: c, seen: d, calls: [x]}"
 ANSWER = {"role": "assistant", "content": "<think>"}
 
 
-def said(field: str, *texts: str, prompt: object = "Go.") -> set[str]:
+def failing_rules(field: str, *texts: str, prompt: object = "Go.") -> set[str]:
     """Rules that fail on these deltas, of those about markers."""
     deltas = [{"role": "assistant"}, *({field: text} for text in texts)]
     chunks = [
@@ -46,21 +46,23 @@ def said(field: str, *texts: str, prompt: object = "Go.") -> set[str]:
 def test_a_marker_is_found_in_text_however_it_is_cut(rule: str, marker: str) -> None:
     half = len(marker) // 2
     before = "" if rule.endswith("opening-word") else "It is so. "
-    assert rule in said("content", before, marker[:half], f"{marker[half:]} And on.")
+    assert rule in failing_rules("content", before, marker[:half], f"{marker[half:]} And on.")
 
 
 @pytest.mark.parametrize(
     "marker", [*marker_knobs()["text_markers"], *marker_knobs()["call_markers"]]
 )
 def test_a_marker_may_be_spoken_of(marker: str) -> None:
-    assert said("content", "It is written `", marker, "` there.") == set()
-    assert said("content", marker, prompt=f"What does {marker} mean?") == set()
+    assert failing_rules("content", "It is written `", marker, "` there.") == set()
+    assert failing_rules("content", marker, prompt=f"What does {marker} mean?") == set()
 
 
 @pytest.mark.parametrize("call", marker_knobs()["swallowed_calls"])
 def test_a_call_is_found_in_thinking(call: str) -> None:
-    assert said("reasoning_content", "I look.", call, "x") == {"thinking/stream/no-call-markup"}
-    assert said("reasoning_content", f"I write `{call}` now.") == set()
+    assert failing_rules("reasoning_content", "I look.", call, "x") == {
+        "thinking/stream/no-call-markup"
+    }
+    assert failing_rules("reasoning_content", f"I write `{call}` now.") == set()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_a_call_is_found_in_thinking(call: str) -> None:
     ],
 )
 def test_tags_count_at_the_edges_of_thinking(thought: str, is_found: bool) -> None:
-    assert said("reasoning_content", thought) == ({UNMARKED} if is_found else set())
+    assert failing_rules("reasoning_content", thought) == ({UNMARKED} if is_found else set())
 
 
 @pytest.mark.parametrize(
@@ -88,25 +90,25 @@ def test_tags_count_at_the_edges_of_thinking(thought: str, is_found: bool) -> No
 )
 def test_tags_that_were_asked_for_may_be_in_the_thinking(prompt: str, found: set[str]) -> None:
     thought = ("<thinking>I ", "look.\n</think", "ing>")
-    assert said("reasoning_content", *thought, prompt=prompt) == found
-    assert said("reasoning_content", "I look.\n</think>", prompt=prompt) == {UNMARKED}
+    assert failing_rules("reasoning_content", *thought, prompt=prompt) == found
+    assert failing_rules("reasoning_content", "I look.\n</think>", prompt=prompt) == {UNMARKED}
 
 
 def test_one_tag_that_was_asked_for_hides_no_other() -> None:
     thought = "<thinking>I look.</thinking></think>"
-    assert said("reasoning_content", thought, prompt="Use <thinking>.") == {UNMARKED}
+    assert failing_rules("reasoning_content", thought, prompt="Use <thinking>.") == {UNMARKED}
 
 
 def test_thinking_may_name_a_tag_and_text_a_word() -> None:
-    assert said("reasoning_content", "I wrap it in <tool_call> tags, then.") == set()
-    assert said("content", "A thought\nof <thought> and <reasoning>.") == set()
+    assert failing_rules("reasoning_content", "I wrap it in <tool_call> tags, then.") == set()
+    assert failing_rules("content", "A thought\nof <thought> and <reasoning>.") == set()
 
 
 def test_what_the_model_said_before_excuses_nothing() -> None:
     talk = [{"role": "user", "content": "Go."}, ANSWER, {"role": "user", "content": "On."}]
-    assert said("content", "<think>", prompt=talk) == {TEXT_RULES["text_markers"]}
+    assert failing_rules("content", "<think>", prompt=talk) == {TEXT_RULES["text_markers"]}
     asked = [{"role": "system", "content": "Write <think> first."}, *talk]
-    assert said("content", "<think>", prompt=asked) == set()
+    assert failing_rules("content", "<think>", prompt=asked) == set()
 
 
 def test_rows_name_dialects_and_lists_repeat_nothing() -> None:

@@ -97,7 +97,7 @@ def test_each_pair_closes_with_its_own_marker() -> None:
     ]
 
 
-def test_the_longest_of_two_markers_that_begin_alike_counts() -> None:
+def test_the_longest_of_two_markers_that_begin_the_same_counts() -> None:
     pairs = (("<t>", "</t>"), ("<t>x", "</tx>"))
 
     for chunks in (["<t>xa</t></tx>"], ["<t>", "xa</t></tx>"], list("<t>xa</t></tx>")):
@@ -116,9 +116,7 @@ def test_the_longest_of_two_markers_that_begin_alike_counts() -> None:
         ("a</think>b</think>", [("thinking", "a"), ("close", CLOSE), ("text", "b</think>")]),
     ],
 )
-def test_a_block_opened_by_the_prompt_is_inside_from_the_start(
-    text: str, expected: list[MarkerPiece]
-) -> None:
+def test_block_of_the_prompt_is_open_from_the_start(text: str, expected: list[MarkerPiece]) -> None:
     for at in range(len(text) + 1):
         assert split([text[:at], text[at:]], opened_by_prompt=True) == expected
     assert split(list(text), opened_by_prompt=True) == expected
@@ -139,17 +137,15 @@ def test_a_block_opened_by_the_prompt_is_inside_from_the_start(
         ("<think>a", [("open", OPEN), ("thinking", "a")]),
     ],
 )
-def test_last_close_ends_the_block_at_the_last_close_marker(
-    text: str, expected: list[MarkerPiece]
-) -> None:
+def test_last_close_ends_block_at_last_close_marker(text: str, expected: list[MarkerPiece]) -> None:
     for at in range(len(text) + 1):
         assert split([text[:at], text[at:]], last_close=True) == expected
     assert split(list(text), last_close=True) == expected
 
 
-def test_behind_the_first_block_a_marker_is_text() -> None:
-    said = "<think>a</think>b<think>c</think>"
-    for chunks in ([said], list(said)):
+def test_after_the_first_block_a_marker_is_text() -> None:
+    text = "<think>a</think>b<think>c</think>"
+    for chunks in ([text], list(text)):
         pieces = split(chunks, first_only=True)
         assert pieces[-1] == ("text", "b<think>c</think>")
         assert [kind for kind, _ in pieces] == ["open", "thinking", "close", "text"]
@@ -209,9 +205,7 @@ ALPHABET = st.lists(
 
 
 @given(text=ALPHABET, cuts=st.sets(st.integers(0, 100)), prompted=st.booleans(), last=st.booleans())
-def test_any_chunking_gives_the_pieces_of_the_whole(
-    text: str, cuts: set[int], prompted: bool, last: bool
-) -> None:
+def test_any_chunking_gives_the_same(text: str, cuts: set[int], prompted: bool, last: bool) -> None:
     ends = [*sorted(cut for cut in cuts if cut < len(text)), len(text)]
     chunks = [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 

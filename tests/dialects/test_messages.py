@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conformance import dialects
 from conformance.core.events import Event, Frame, Request
@@ -23,19 +25,7 @@ each_vector = pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: str(
 
 
 @each_vector
-def test_stream_gives_these_events(vector: dict[str, Any], read_stream: ReadStream) -> None:
-    events = read_stream(NAME, vector["frames"], end=vector.get("end", "eof"))
-
-    wire = [f"{event.number} {event.type}" for event in events if event.layer == "wire"]
-    said = [[e.number, e.type, dict(e.data)] for e in events if e.layer == "semantic"]
-    assert wire == vector["wire"]
-    assert said == [[n, kind, {"choice": 0, **data}] for n, kind, data in vector["semantic"]]
-
-
-@each_vector
-def test_events_of_a_frame_of_one_block_keep_the_semantic_order(
-    vector: dict[str, Any], read_stream: ReadStream
-) -> None:
+def test_events_of_one_block_keep_order(vector: dict[str, Any], read_stream: ReadStream) -> None:
     events = read_stream(NAME, vector["frames"], end=vector.get("end", "eof"))
 
     ends = {"thinking.end", "text.end", "tool.end"}  # what was open before ends first
@@ -102,3 +92,87 @@ def test_nothing_of_the_request_is_echoed() -> None:
 )
 def test_what_is_recognised(payload: Any, is_ours: bool) -> None:
     assert dialects.get(NAME).recognises(MESSAGE, payload) is is_ours
+
+
+TEXT = st.text(alphabet='ab {}:"\n\u00e9\U0001f600', min_size=1, max_size=12)
+FIELDS = {"thinking": "thinking", "text": "text", "input_json": "partial_json"}
+BLOCKS = {
+    "thinking": {"type": "thinking", "thinking": "", "signature": ""},
+    "text": {"type": "text", "text": ""},
+    "input_json": {"type": "tool_use", "id": "t", "name": "f", "input": {}},
+}
+
+
+def started(index: int, block: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def block_delta(index: int, kind: str, text: str) -> dict[str, Any]:
+    delta = {"type": f"{kind}_delta", FIELDS[kind]: text}
+    return {"type": "content_block_delta", "index": index, "delta": delta}
+
+
+def stopped(index: int) -> dict[str, Any]:
+    return {"type": "content_block_stop", "index": index}
+
+
+def joined(events: list[Event], kind: str) -> str:
+    wanted, field = ("tool", "arguments") if kind == "input_json" else (kind, "text")
+    deltas = (e for e in events if e.layer == "semantic" and e.type == f"{wanted}.delta")
+    return "".join(event.data[field] for event in deltas)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[dict[str, Any]]]:
+    """(kind, text) of blocks, and a stream of them: announced or not, stopped or not."""
+    blocks = draw(st.lists(st.tuples(st.sampled_from(sorted(FIELDS)), TEXT), max_size=5))
+    frames: list[dict[str, Any]] = []
+    if draw(st.booleans()):
+        frames.append({"type": "message_start", "message": {"id": "m", "content": []}})
+    for index, (kind, text) in enumerate(blocks):
+        if draw(st.booleans()):
+            frames.append(started(index, BLOCKS[kind]))
+        cut = draw(st.integers(0, len(text)))
+        for piece in (text[:cut], "", text[cut:]):
+            frames.append(block_delta(index, kind, piece))
+            if draw(st.booleans()):
+                frames.append({"type": "ping"})
+        if draw(st.booleans()):
+            frames.append(stopped(index))
+    return blocks, frames
+
+
+@given(stream=streams(), ends=st.booleans())
+def test_texts_come_back_whole_once_and_blocks_balance(
+    stream: tuple[list[tuple[str, str]], list[dict[str, Any]]],
+    ends: bool,
+    read_stream: ReadStream,
+    assert_sound: Callable[[list[Event]], None],
+) -> None:
+    blocks, frames = stream
+
+    events = read_stream(NAME, [*frames, *([{"type": "message_stop"}] if ends else [])])
+
+    assert_sound(events)
+    assert events[-1].type == ("done" if ends else "cut")
+    for kind in FIELDS:
+        assert joined(events, kind) == "".join(text for k, text in blocks if k == kind)
+
+
+@given(blocks=st.lists(st.tuples(st.sampled_from(["thinking", "text"]), TEXT), max_size=5))
+def test_body_equals_its_stream(blocks: list[tuple[str, str]], read_stream: ReadStream) -> None:
+    content = [{"type": kind, kind: text} for kind, text in blocks]
+    frames: list[Any] = [{"type": "message_start", "message": {"content": []}}]
+    for index, (kind, text) in enumerate(blocks):
+        frames += [started(index, BLOCKS[kind]), block_delta(index, kind, text), stopped(index)]
+    ending = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
+    body = {"type": "message", "content": content, "stop_reason": "end_turn"}
+
+    streamed = read_stream(NAME, [*frames, ending, {"type": "message_stop"}])
+    whole = read_stream(NAME, [{"body": body}])
+
+    assert semantic_fields(streamed) == semantic_fields(whole)
+
+
+def semantic_fields(events: list[Event]) -> list[tuple[str, dict[str, Any]]]:
+    return [(e.type, dict(e.data)) for e in events if e.layer == "semantic" and e.type != "done"]

@@ -47,7 +47,7 @@ SHOWN = {"reasoning_content", "reasoning", "reasoning_details"}
         (CHAT, (), {}, "plain"),
     ],
 )
-def test_who_asks_is_told_by_its_request(
+def test_who_asks_is_reported_by_its_request(
     path: str, headers: Sequence[tuple[str, str]], body: Mapping[str, Any], name: str
 ) -> None:
     assert persona_of(path, headers, body).name == name

@@ -56,5 +56,5 @@ def test_a_model_may_write_of_such_values(text: str) -> None:
     assert not is_found(("content", text))
 
 
-def test_what_was_thought_and_what_is_said_are_not_one_text() -> None:
+def test_what_was_thought_and_what_is_reported_are_not_one_text() -> None:
     assert not is_found(("reasoning_content", "It returns None"), ("content", "The rest is so."))

@@ -54,14 +54,14 @@ def messages(block: Any) -> Any:
 def test_what_is_shown_is_an_answer(tmp_path: Path, body: Any, expected: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(body))
-    assert said(path).name == expected
+    assert verdict_of(path).name == expected
 
 
-def test_an_image_beside_an_empty_text_is_shown(tmp_path: Path) -> None:
+def test_an_image_next_to_an_empty_text_is_shown(tmp_path: Path) -> None:
     path = tmp_path / "a.sse"
     deltas = [{"role": "assistant", "content": ""}, {"content": "", "images": [IMAGE]}, {}]
     path.write_text("".join(map(as_event, (chunk(each) for each in deltas))) + as_event("[DONE]"))
-    assert said(path) is Verdict.VACUOUS
+    assert verdict_of(path) is Verdict.VACUOUS
 
 
 def chunk(delta: Any) -> Any:
@@ -69,6 +69,6 @@ def chunk(delta: Any) -> Any:
     return {**CHAT, "object": "chat.completion.chunk", "choices": [choice]}
 
 
-def said(path: Path) -> Verdict:
+def verdict_of(path: Path) -> Verdict:
     [found] = check_paths([path]).streams
     return found.verdicts["thinking/answer/said"]

@@ -160,9 +160,9 @@ def _run_block(block: Block, shell: PageShell) -> Iterator[str]:
 
 def _run_command(command: Command, shell: PageShell) -> Iterator[str]:
     printed, code = (shell.start if command.is_background else shell.run)(command.text)
-    said = f"$ {command.text}\n{printed}"
+    message = f"$ {command.text}\n{printed}"
     if command.shown and not shows(command.shown, printed):
-        yield "the page shows something else than\n" + said
+        yield "the page shows something else than\n" + message
     # What is found is an exit code of 1: a page that shows findings shows that.
     if code not in ((0, 1) if command.shown or "# exits 1" in command.text else (0,)):
-        yield f"exit code {code}:\n{said}"
+        yield f"exit code {code}:\n{message}"

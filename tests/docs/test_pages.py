@@ -136,5 +136,5 @@ def test_a_page_does_what_it_says(page: str, found: Mapping[str, list[str]]) -> 
 
 
 def test_the_picture_is_what_the_tool_prints() -> None:
-    told = "stale: python -m tests.authoring.report_picture"
-    assert PICTURE.read_text(encoding="utf-8") == picture(), told
+    text = "stale: python -m tests.authoring.report_picture"
+    assert PICTURE.read_text(encoding="utf-8") == picture(), text

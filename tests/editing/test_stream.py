@@ -70,7 +70,7 @@ def test_event_line_follows_the_type_that_it_named() -> None:
     assert found.body == b'event: b\ndata: {"type":"b"}\n\n'
 
 
-def test_numbers_are_counted_anew_in_place() -> None:
+def test_numbers_are_counted_again_in_place() -> None:
     body = b"".join(b'data: {"type": "a",  "sequence_number": %d}\n\n' % n for n in (4, 5, 6))
     kept = body[len(body) // 3 :]
     found = stream(body).without(0).renumbered()

@@ -50,9 +50,7 @@ def _ledgers(asked: Verdict | None) -> dict[int, Ledger]:
         (Verdict.FAIL, f"what breaks {ASKED_ANSWERS.id} may be why"),
     ],
 )
-def test_what_a_gateway_passes_on_or_is_blamed_for_is_no_second_finding(
-    asked: Verdict, why: str
-) -> None:
+def test_passed_on_or_blamed_is_no_second_finding(asked: Verdict, why: str) -> None:
     ledgers = _ledgers(asked)
     withdraw_blamed_elsewhere(ledgers, RECORDING)
     for number in (2, 3):
@@ -69,5 +67,5 @@ def test_without_a_comparison_every_finding_stands(asked: Verdict | None) -> Non
     assert all(set(ledgers[n].rules_with(Verdict.FAIL)) == {RETURNED, SIGNED} for n in (2, 3, 4))
 
 
-def test_the_calls_behind_an_answer_are_those_of_its_step() -> None:
+def test_the_calls_after_an_answer_are_those_of_its_step() -> None:
     assert [each.number for each in upstream_of(RECORDING, EXCHANGES[0])] == [2, 3]

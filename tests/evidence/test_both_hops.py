@@ -33,20 +33,20 @@ LOOP: Final = cassettes() / "vercel.ui/ai-sdk/hops-tool-loop.cassette.jsonl"
 AGUI: Final = cassettes() / "agui/agent/hops-signed.cassette.jsonl"
 
 
-def test_an_application_stands_against_all_calls_behind_it() -> None:
+def test_an_application_stands_against_all_calls_after_it() -> None:
     recording = open_recording(LOOP)
     shown = recording.exchanges[0]
     assert [each.number for each in provider_answers(recording, shown)] == [2, 3]
 
 
-def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
+def test_of_several_turns_each_has_what_stands_after_it_or_its_role() -> None:
     recording = open_recording(LOOP)
     shown, one, two = recording.exchanges
     turns = (one, shown, two, replace(shown, number=4), replace(two, number=5))
     numbered = tuple(replace(each, number=n) for n, each in enumerate(turns, 1))
     held = replace(recording, cassette=replace(recording.cassette, exchanges=numbered))
-    behind = [[e.number for e in provider_answers(held, numbered[n])] for n in (1, 3)]
-    assert behind == [[1, 3], [5]]
+    upstream = [[e.number for e in provider_answers(held, numbered[n])] for n in (1, 3)]
+    assert upstream == [[1, 3], [5]]
     named = tuple(replace(each, role="b" if each.number in (1, 4) else "a") for each in numbered)
     held = replace(recording, cassette=replace(recording.cassette, exchanges=named))
     assert [e.number for e in provider_answers(held, named[1])] == [3, 5]
@@ -63,9 +63,7 @@ def test_of_several_turns_each_has_what_stands_behind_it_or_its_role() -> None:
         ({"prompt": {"id": "pmpt_1"}}, True),
     ],
 )
-def test_what_the_provider_keeps_need_not_be_sent_back(
-    names: dict[str, object], *, is_lost: bool
-) -> None:
+def test_provider_state_need_not_be_sent_back(names: dict[str, object], *, is_lost: bool) -> None:
     recording = open_recording(LOOP)
     shown, one, two = recording.exchanges
     result = {"type": "function_call_output", "call_id": "call_1", "output": "5"}
@@ -89,9 +87,7 @@ def test_what_the_provider_keeps_need_not_be_sent_back(
     ],
 )
 @pytest.mark.parametrize("by", ["the user", "the recording"])
-def test_a_profile_that_the_application_has_not_is_the_providers(
-    named: str | None, profiles: list[str], by: str
-) -> None:
+def test_unknown_profile_is_the_providers(named: str | None, profiles: list[str], by: str) -> None:
     recording = open_recording(LOOP)
     chosen = named if by == "the user" else None
     stated = named if by == "the recording" else None
@@ -126,50 +122,50 @@ def test_parts_of_several_calls_are_one_side() -> None:
 
 def test_markers_upstream_are_thinking_wherever_nobody_says_so() -> None:
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    said = "<think>Two and two.</think>It is 4."
-    choices = [{"index": 0, "delta": {"content": said}, "finish_reason": "stop"}]
+    text = "<think>Two and two.</think>It is 4."
+    choices = [{"index": 0, "delta": {"content": text}, "finish_reason": "stop"}]
     body = f"data: {json.dumps({**chunk, 'choices': choices})}\n\ndata: [DONE]\n\n"
     exchange = open_recording(LOOP).exchanges[0]
     chunks = (replace(exchange.chunks[0], data=body.encode()),)
-    behind = replace(exchange, hop="upstream", chunks=chunks, dialect="openai.chat")
-    read = read_answer(behind, get("openai.chat"), Reading()).transcript
+    upstream = replace(exchange, hop="upstream", chunks=chunks, dialect="openai.chat")
+    read = read_answer(upstream, get("openai.chat"), Reading()).transcript
     assert ("".join(read.thinking), "".join(read.text)) == ("Two and two.", "It is 4.")
-    read = read_answer(replace(behind, hop="app"), get("openai.chat"), Reading()).transcript
-    assert "".join(read.text) == said
+    read = read_answer(replace(upstream, hop="app"), get("openai.chat"), Reading()).transcript
+    assert "".join(read.text) == text
 
 
 @pytest.fixture
 def two_files(tmp_path: Path) -> tuple[Path, Path]:
     """What an application sent, without its signature; and what was said to it."""
-    shown, behind = open_recording(SIGNED).exchanges
+    shown, upstream = open_recording(SIGNED).exchanges
     lines = [line for line in shown.body.split(b"\n\n") if b"signature" not in line]
     (tmp_path / "app.sse").write_bytes(b"\n\n".join(lines))
-    (tmp_path / "model.sse").write_bytes(behind.body)
+    (tmp_path / "model.sse").write_bytes(upstream.body)
     return tmp_path / "app.sse", tmp_path / "model.sse"
 
 
 def test_the_other_hop_may_stand_in_a_file_of_its_own(two_files: tuple[Path, Path]) -> None:
-    shown, behind = two_files
-    report = check_paths([shown], upstream=[behind])
+    shown, upstream = two_files
+    report = check_paths([shown], upstream=[upstream])
     assert [stream.dialect for stream in report.streams] == ["vercel.ui"]
     assert report.verdicts["hop/thinking"] is Verdict.PASS
     (finding,) = report.findings
     assert finding.rule == "hop/opaque"
     assert finding.upstream is not None
-    assert finding.upstream.file == str(behind)
+    assert finding.upstream.file == str(upstream)
     assert finding.upstream.type == "content_block_delta"
-    line = behind.read_text(encoding="utf-8").splitlines()[(finding.upstream.line or 0) - 1]
+    line = upstream.read_text(encoding="utf-8").splitlines()[(finding.upstream.line or 0) - 1]
     assert "event: content_block_delta" in line or "signature_delta" in line
 
 
 @pytest.mark.parametrize("format_", ["text", "json", "markdown", "html"])
 def test_reports_show_both_events(two_files: tuple[Path, Path], format_: str) -> None:
-    shown, behind = two_files
-    asked = ["check", str(shown), "--upstream", str(behind), "--format", format_]
-    told = CliRunner().invoke(app, asked)
-    assert "hop/opaque" in told.output
-    assert "model.sse" in told.output
-    assert "signature_delta" in told.output.replace("\\_", "_")
+    shown, upstream = two_files
+    asked = ["check", str(shown), "--upstream", str(upstream), "--format", format_]
+    result = CliRunner().invoke(app, asked)
+    assert "hop/opaque" in result.output
+    assert "model.sse" in result.output
+    assert "signature_delta" in result.output.replace("\\_", "_")
 
 
 def test_files_of_both_hops_are_given_for_one_answer(two_files: tuple[Path, Path]) -> None:
@@ -178,14 +174,14 @@ def test_files_of_both_hops_are_given_for_one_answer(two_files: tuple[Path, Path
 
 
 def test_the_dialect_that_is_named_is_that_of_the_application(two_files: tuple[Path, Path]) -> None:
-    shown, behind = two_files
-    report = check_paths([shown], upstream=[behind], dialect="vercel.ui", profile="strict")
+    shown, upstream = two_files
+    report = check_paths([shown], upstream=[upstream], dialect="vercel.ui", profile="strict")
     assert not report.errors
     assert [finding.rule for finding in report.findings] == ["hop/opaque"]
 
 
 @pytest.mark.parametrize("hop", ["upstream", ""])
-def test_the_dialect_that_is_named_is_not_that_of_a_hop_behind(hop: str, tmp_path: Path) -> None:
+def test_named_dialect_is_not_of_the_upstream_hop(hop: str, tmp_path: Path) -> None:
     """A cassette with both, whose provider's exchange names no dialect or its own."""
     lines = [json.loads(line) for line in SIGNED.read_text(encoding="utf-8").splitlines()]
     for line in lines:
@@ -202,22 +198,22 @@ _NO_API: Final = 'data: {"hello": 1}\n\n'
 
 
 def test_an_error_names_the_file_that_has_it(two_files: tuple[Path, Path], tmp_path: Path) -> None:
-    shown, behind = two_files
+    shown, upstream = two_files
     unknown = tmp_path / "unknown.sse"
     unknown.write_text(_NO_API, encoding="utf-8")
     (error,) = check_paths([shown], upstream=[unknown]).errors
     assert error.startswith(f"{unknown}: no known dialect")
     assert "--dialect NAME makes a cassette" in error
-    (error,) = check_paths([shown], upstream=[behind], dialect="agui").errors
+    (error,) = check_paths([shown], upstream=[upstream], dialect="agui").errors
     assert error.startswith(f"{shown}: the stated dialect is agui")
-    (error,) = check_paths([behind], upstream=[shown]).errors
+    (error,) = check_paths([upstream], upstream=[shown]).errors
     assert error.startswith(f"{shown}: --upstream takes what a provider sent")
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match="empty: no recording for --upstream"):
         check_paths([shown], upstream=[tmp_path / "empty"])
 
 
-def test_what_an_application_is_said_to_hide_is_found_in_any_field() -> None:
+def test_what_an_application_is_reported_to_hide_is_found_in_any_field() -> None:
     mutant = cassettes() / "mutants/hop/thinking-hidden.cassette.jsonl"
     report = check_paths([mutant])
     assert {finding.rule for finding in report.findings} == {"hop/thinking-hidden"}
@@ -229,15 +225,13 @@ def test_what_an_application_is_said_to_hide_is_found_in_any_field() -> None:
     ("reason", "broken"),
     [("interrupted", set()), ("error", set()), ("other", {"hop/failure-no-success"})],
 )
-def test_a_reason_may_say_that_the_answer_broke_off(
-    two_files: tuple[Path, Path], reason: str, broken: set[str]
-) -> None:
+def test_reason_may_be_a_break(two_files: tuple[Path, Path], reason: str, broken: set[str]) -> None:
     """AI SDK 7 finishes as `interrupted` where its provider's stream has no end."""
-    shown, behind = two_files
-    said = behind.read_bytes().partition(b"event: message_delta")[0]
-    behind.write_bytes(said)
+    shown, upstream = two_files
+    said = upstream.read_bytes().partition(b"event: message_delta")[0]
+    upstream.write_bytes(said)
     shown.write_bytes(shown.read_bytes().replace(b'"stop"', f'"{reason}"'.encode()))
-    report = check_paths([shown], upstream=[behind])
+    report = check_paths([shown], upstream=[upstream])
     told = {"hop/failure-no-success", "hop/failure-told"}
     assert {finding.rule for finding in report.findings} & told == broken
     assert (report.verdicts.get("hop/failure-told") is Verdict.PASS) is (not broken)
@@ -246,9 +240,7 @@ def test_a_reason_may_say_that_the_answer_broke_off(
 @pytest.mark.parametrize(
     ("upstream", "broken"), [("openrouter/overlapping-items", False), ("demo/summary", True)]
 )
-def test_parts_may_overlap_where_the_providers_own_do(
-    tmp_path: Path, upstream: str, broken: bool
-) -> None:
+def test_parts_may_overlap_as_the_providers(tmp_path: Path, upstream: str, broken: bool) -> None:
     parts = [
         {"type": "start"},
         {"type": "start-step"},
@@ -263,8 +255,8 @@ def test_parts_may_overlap_where_the_providers_own_do(
     ]
     body = "".join(f"data: {json.dumps(each)}\n\n" for each in parts)
     (tmp_path / "app.sse").write_text(f"{body}data: [DONE]\n\n", "utf-8")
-    behind = open_recording(cassettes() / f"openai.responses/{upstream}.cassette.jsonl")
-    (tmp_path / "model.sse").write_bytes(behind.exchanges[0].body)
+    upstreams = open_recording(cassettes() / f"openai.responses/{upstream}.cassette.jsonl")
+    (tmp_path / "model.sse").write_bytes(upstreams.exchanges[0].body)
     report = check_paths([tmp_path / "app.sse"], upstream=[tmp_path / "model.sse"])
     found = {finding.rule for finding in report.findings}
     assert ("wire/ui-message/reasoning-ended-in-time" in found) is broken
@@ -272,9 +264,7 @@ def test_parts_may_overlap_where_the_providers_own_do(
 
 
 @pytest.mark.parametrize(("texts", "found"), [(["It is"], {"hop/answer-whole"}), ([], set())])
-def test_where_the_limit_left_no_answer_an_error_may_say_so(
-    tmp_path: Path, texts: list[str], found: set[str]
-) -> None:
+def test_limit_may_end_in_an_error(tmp_path: Path, texts: list[str], found: set[str]) -> None:
     deltas = [{"reasoning_content": "Two and"}, *({"content": each} for each in texts), {}]
     about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     chunks = [
@@ -297,9 +287,7 @@ def test_where_the_limit_left_no_answer_an_error_may_say_so(
 @pytest.mark.parametrize(
     ("profile", "verdict"), [("strict", Verdict.FAIL), ("before-0.1.11", Verdict.NOT_APPLICABLE)]
 )
-def test_a_release_without_a_place_for_signatures_does_not_lose_them(
-    profile: str, verdict: Verdict
-) -> None:
+def test_old_release_loses_no_signatures(profile: str, verdict: Verdict) -> None:
     recording = open_recording(AGUI)
     shown = recording.exchanges[0]
     chunks = tuple(each for each in shown.chunks if b"ENCRYPTED_VALUE" not in each.data)
@@ -333,9 +321,7 @@ def _without(exchange: Exchange, sealed: str) -> Exchange:
         (("app", "upstream"), True, {"history/responses/sealed-unchanged"}),
     ],
 )
-def test_what_is_lost_on_the_way_is_reported_once(
-    lost_by: Sequence[str], left_out: bool, found: set[str]
-) -> None:
+def test_loss_is_reported_once(lost_by: Sequence[str], left_out: bool, found: set[str]) -> None:
     recording = open_recording(LOOP)
     asked = json.dumps([each.request and each.request.json for each in recording.exchanges])
     sealed = re.search(r'"encrypted_content": "([^"]{20,})"', asked)

@@ -43,9 +43,7 @@ def exchange(number: int, role: str, status: int) -> Exchange:
         ((200, 200), Verdict.PASS),
     ],
 )
-def test_answers_that_did_not_come_are_not_compared(
-    statuses: tuple[int, int], verdict: Verdict
-) -> None:
+def test_missing_answers_are_not_compared(statuses: tuple[int, int], verdict: Verdict) -> None:
     pair = enumerate(zip(("stream", "body"), statuses, strict=True), 1)
     exchanges = tuple(exchange(number, *each) for number, each in pair)
     cassette = Cassette(Header(origin="synthetic", dialect="openai.chat"), exchanges)

@@ -67,9 +67,7 @@ def test_a_stream_that_nobody_asked_for_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("written", "rules"), [(8, {"limit-used"}), (13, set()), (16, set())])
-def test_an_answer_that_was_cut_has_used_its_limit(
-    written: int, rules: set[str], tmp_path: Path
-) -> None:
+def test_cut_answer_has_used_its_limit(written: int, rules: set[str], tmp_path: Path) -> None:
     cut = exchange(stream(reason="length", written=written), max_tokens=16)
     assert found(tmp_path, cut) == rules
 
@@ -93,7 +91,7 @@ def test_a_refusal_says_why(body: str, kind: str, rules: set[str], tmp_path: Pat
     assert found(tmp_path, exchange(body, kind=kind, status=400)) == rules
 
 
-def test_an_answer_of_another_kind_than_was_asked_for_is_judged_by_what_was_asked(
+def test_answer_of_another_kind_is_judged_by_the_request(
     tmp_path: Path,
 ) -> None:
     text = stream().replace("chat.completion.chunk", "text_completion")
@@ -119,14 +117,14 @@ FAULTS: list[tuple[int, int, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("behind", "status", "rules"), FAULTS)
-def test_a_gateway_keeps_whose_fault_it_is(
-    behind: int, status: int, rules: set[str], tmp_path: Path
+@pytest.mark.parametrize(("upstream", "status", "rules"), FAULTS)
+def test_gateway_keeps_the_fault(
+    upstream: int, status: int, rules: set[str], tmp_path: Path
 ) -> None:
     run = {"target": "gateway", "steps": {"first": {"ends": ["refused", "failed"]}}}
     head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
     lines: list[dict[str, Any]] = [head]
-    for number, (hop, each) in enumerate((("downstream", status), ("upstream", behind)), 1):
+    for number, (hop, each) in enumerate((("downstream", status), ("upstream", upstream)), 1):
         first, *rest = exchange(json.dumps(ERROR), kind=JSON, status=each)
         lines += [{**first, "exchange": number, "hop": hop, "dialect": "openai.chat"}, *rest]
     path = tmp_path / "own.cassette.jsonl"
@@ -147,15 +145,13 @@ CODES: list[tuple[int, Any, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("behind", "code", "rules"), CODES)
-def test_an_error_in_a_stream_says_whose_fault_it_is(
-    behind: int, code: Any, rules: set[str], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("upstream", "code", "rules"), CODES)
+def test_stream_error_has_a_side(upstream: int, code: Any, rules: set[str], tmp_path: Path) -> None:
     run = {"target": "gateway", "steps": {"first": {"ends": ["refused", "failed"]}}}
     head = {"cassette": "1.0", "dialect": "openai.chat", "profile": "strict", "run": run}
     error = {"error": {"message": "It was refused.", "type": "error", "code": code}}
     first, *rest = exchange(f"data: {json.dumps(error)}\n\n")
-    asked, *refused = exchange(json.dumps(ERROR), kind=JSON, status=behind)
+    asked, *refused = exchange(json.dumps(ERROR), kind=JSON, status=upstream)
     stated = {"dialect": "openai.chat"}
     down = {**first, "exchange": 1, "hop": "downstream", **stated}
     up = {**asked, "exchange": 2, "hop": "upstream", **stated}

@@ -58,9 +58,9 @@ THOUGHT = stream({"role": "assistant", "content": ""}, {"reasoning_content": "2"
 PLAIN = stream({"role": "assistant", "content": ""}, {"content": "4"})
 
 
-def test_how_many_requests_were_beside_is_stated(tmp_path: Path) -> None:
-    for jobs, beside, known in ((1, None, 0), (4, None, 3), (1, 1, 1), (4, 1, 4), ("x", 1, None)):
-        step: dict[str, Any] = {} if beside is None else {"beside": beside}
+def test_how_many_requests_were_next_to_is_stated(tmp_path: Path) -> None:
+    for jobs, extra, known in ((1, None, 0), (4, None, 3), (1, 1, 1), (4, 1, 4), ("x", 1, None)):
+        step: dict[str, Any] = {} if extra is None else {"beside": extra}
         report = judged(tmp_path, {**stated(**step), "jobs": jobs}, ("plain", PLAIN))
         assert [(each.beside, each.framing) for each in report.streams] == [(known, "sse")]
     report = judged(tmp_path, stated(), ("plain", '{"object": "chat.completion", "choices": []}'))
@@ -114,9 +114,7 @@ def test_a_limit_that_was_not_used_up_excuses_nothing(tmp_path: Path) -> None:
     ("ends", "level"),
     [(["refused"], Level.SHOULD), (["refused", "failed"], Level.MUST), (["length"], Level.MUST)],
 )
-def test_a_server_may_take_what_others_refuse(
-    ends: list[str], level: Level, tmp_path: Path
-) -> None:
+def test_server_may_take_what_others_refuse(ends: list[str], level: Level, tmp_path: Path) -> None:
     report = judged(tmp_path, stated(ends=ends), ("plain", PLAIN))
     assert report.verdicts[ENDING] is Verdict.FAIL
     assert [each.level for each in report.findings if each.rule == ENDING] == [level]
@@ -154,14 +152,11 @@ def test_a_stranger_may_state_anything(run: Any, tmp_path: Path) -> None:
 
 
 def test_a_recording_of_no_run_is_judged_as_ever(tmp_path: Path) -> None:
-    report = judged(tmp_path, None, ("plain", PLAIN))
-    assert ENDING not in report.verdicts
+    assert ENDING not in judged(tmp_path, None, ("plain", PLAIN)).verdicts
 
 
 @pytest.mark.parametrize(("level", "verdict"), [("MAY", Verdict.FAIL), ("off", None)])
-def test_a_profile_may_lower_what_a_run_states(
-    level: str, verdict: Verdict | None, tmp_path: Path
-) -> None:
+def test_profile_lowers_expectations(level: str, verdict: Verdict | None, tmp_path: Path) -> None:
     lines = [
         "profile: mine",
         "dialect: openai.chat",

@@ -70,7 +70,7 @@ def _upstream(
 
 
 @pytest.mark.parametrize(
-    ("behind", "verdict"),
+    ("upstream", "verdict"),
     [
         ([], Verdict.FAIL),
         ([_upstream(2)], Verdict.NOT_APPLICABLE),
@@ -80,11 +80,11 @@ def _upstream(
     ids=["nothing known", "at once", "a second try", "the model took its time"],
 )
 def test_a_burst_is_the_targets_where_its_model_spoke_slowly(
-    behind: list[list[dict[str, Any]]], verdict: Verdict, tmp_path: Path
+    upstream: list[list[dict[str, Any]]], verdict: Verdict, tmp_path: Path
 ) -> None:
     frames = _lines(acp(*(("message", each) for each in PIECES)), cut=False)
     shown = _exchange(1, "app", frames, waits=[9000.0, *[AT_ONCE] * (len(frames) - 1)])
-    assert _judged(tmp_path, shown, *behind).verdicts[BURSTS] is verdict
+    assert _judged(tmp_path, shown, *upstream).verdicts[BURSTS] is verdict
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,14 @@ def test_a_burst_is_the_targets_where_its_model_spoke_slowly(
         ([None, 7], Verdict.FAIL),
     ],
 )
-def test_what_the_model_did_not_count_nobody_can(
-    outputs: list[int | None], verdict: Verdict, tmp_path: Path
-) -> None:
+def test_model_did_not_count(outputs: list[int | None], verdict: Verdict, tmp_path: Path) -> None:
     dialect, shown = acp(("message", "At nine."))
     usage = {"outputTokens": 0, "inputTokens": 0, "totalTokens": 0}
     ended = shown.replace(
         '{"stopReason": "end_turn"}', json.dumps({"stopReason": "end_turn", "usage": usage})
     )
-    behind = [_upstream(number, output=each) for number, each in enumerate(outputs, 2)]
-    found = _judged(tmp_path, _exchange(1, "app", _lines((dialect, ended), cut=False)), *behind)
+    upstream = [_upstream(number, output=each) for number, each in enumerate(outputs, 2)]
+    found = _judged(tmp_path, _exchange(1, "app", _lines((dialect, ended), cut=False)), *upstream)
     assert found.verdicts["thinking/stream/answer-counted"] is verdict
 
 
@@ -118,7 +116,7 @@ STOPPED: Final = [*_upstream(2, cut=True)[:-1], {"end": "client-closed", "ms": 0
 
 
 @pytest.mark.parametrize(
-    ("silent", "behind", "verdict"),
+    ("silent", "upstream", "verdict"),
     [
         (LONG - 1, [_upstream(2, cut=True)], Verdict.INCONCLUSIVE),
         (LONG - 1, [_upstream(2, cut=True), _upstream(3, cut=True)], Verdict.INCONCLUSIVE),
@@ -138,13 +136,13 @@ STOPPED: Final = [*_upstream(2, cut=True)[:-1], {"end": "client-closed", "ms": 0
         "nothing known",
     ],
 )
-def test_silence_behind_a_model_that_broke_off_may_be_a_pause(
-    silent: float, behind: list[list[dict[str, Any]]], verdict: Verdict, tmp_path: Path
+def test_silence_after_a_model_that_broke_off_may_be_a_pause(
+    silent: float, upstream: list[list[dict[str, Any]]], verdict: Verdict, tmp_path: Path
 ) -> None:
     frames = _lines(acp(("message", "The ferry leaves at")), cut=True)
     shown = _exchange(1, "app", frames, end="idle-timeout", silent=silent)
-    found = _judged(tmp_path, shown, *behind)
+    found = _judged(tmp_path, shown, *upstream)
     assert found.verdicts[UNENDED] is verdict
     if verdict is Verdict.INCONCLUSIVE:
-        tries = ", 2 times" if len(behind) > 1 else ""
+        tries = ", 2 times" if len(upstream) > 1 else ""
         assert found.reasons[UNENDED].startswith(f"its model broke off{tries}, and")

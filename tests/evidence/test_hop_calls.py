@@ -18,7 +18,7 @@ OFFERED: Final = {
 }
 
 
-def _said(arguments: Any) -> tuple[str, str]:
+def _call_chunks(arguments: Any) -> tuple[str, str]:
     function = {"name": "book", "arguments": json.dumps(arguments)}
     call = {"index": 0, "id": "c", "type": "function", "function": function}
     return chat({"tool_calls": [call]}, reason="tool_calls")
@@ -51,24 +51,24 @@ KEPT: Final = {
 
 @pytest.mark.parametrize("case", ALTERED)
 def test_the_input_that_runs_is_the_one_that_the_model_wrote(case: str) -> None:
-    assert broken_hops(judged_hops(_shown(SAID, ALTERED[case]), _said(SAID))) == {RULE}
+    assert broken_hops(judged_hops(_shown(SAID, ALTERED[case]), _call_chunks(SAID))) == {RULE}
 
 
 @pytest.mark.parametrize("case", KEPT)
 def test_what_a_schema_makes_of_an_input_is_no_other_input(case: str) -> None:
-    assert broken_hops(judged_hops(_shown(SAID, KEPT[case]), _said(SAID))) == set()
+    assert broken_hops(judged_hops(_shown(SAID, KEPT[case]), _call_chunks(SAID))) == set()
 
 
 def test_what_no_schema_has_may_be_left_out() -> None:
     said = {**SAID, "mood": "glad"}
     shown = _shown(said, SAID)
-    assert broken_hops(judged_hops(shown, _said(said), asked=(OFFERED,))) == set()
+    assert broken_hops(judged_hops(shown, _call_chunks(said), asked=(OFFERED,))) == set()
     shown = _shown(SAID, {"city": "Turin", "days": 3})
-    assert broken_hops(judged_hops(shown, _said(SAID), asked=(OFFERED,))) == {RULE}
+    assert broken_hops(judged_hops(shown, _call_chunks(SAID), asked=(OFFERED,))) == {RULE}
 
 
 def test_pieces_are_the_models_own() -> None:
-    assert broken_hops(judged_hops(_shown({**SAID, "days": 4}, SAID), _said(SAID))) == {RULE}
+    assert broken_hops(judged_hops(_shown({**SAID, "days": 4}, SAID), _call_chunks(SAID))) == {RULE}
 
 
 def _agent(*inputs: Any) -> tuple[str, str]:
@@ -89,7 +89,7 @@ def _agent(*inputs: Any) -> tuple[str, str]:
 
 
 def test_an_agents_input_is_compared_where_it_is_the_models() -> None:
-    assert broken_hops(judged_hops(_agent({}, SAID), _said(SAID))) == set()
-    assert broken_hops(judged_hops(_agent({}, {**SAID, "days": 4}), _said(SAID))) == {RULE}
-    assert broken_hops(judged_hops(_agent({**SAID, "days": 4}), _said(SAID))) == {RULE}
-    assert broken_hops(judged_hops(_agent({"command": ["book"]}), _said(SAID))) == set()
+    assert broken_hops(judged_hops(_agent({}, SAID), _call_chunks(SAID))) == set()
+    assert broken_hops(judged_hops(_agent({}, {**SAID, "days": 4}), _call_chunks(SAID))) == {RULE}
+    assert broken_hops(judged_hops(_agent({**SAID, "days": 4}), _call_chunks(SAID))) == {RULE}
+    assert broken_hops(judged_hops(_agent({"command": ["book"]}), _call_chunks(SAID))) == set()

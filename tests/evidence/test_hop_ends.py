@@ -145,7 +145,7 @@ def _opencode_bus(reason: str) -> str:
         {"type": "text", "text": TEXT, "time": {"start": 1, "end": 2}},
         {"type": "step-finish", "reason": reason, "tokens": tokens},
     ]
-    said = [
+    texts = [
         ("server.connected", {}),
         ("message.updated", {"info": info}),
         *(
@@ -154,7 +154,7 @@ def _opencode_bus(reason: str) -> str:
         ),
         ("session.idle", {"sessionID": "s"}),
     ]
-    return sse([{"type": kind, "properties": fields} for kind, fields in said])
+    return sse([{"type": kind, "properties": fields} for kind, fields in texts])
 
 
 def _adk(reason: str) -> str:
@@ -276,10 +276,10 @@ def test_every_protocol_is_one_that_says_why_or_one_that_does_not() -> None:
 @pytest.mark.parametrize(("protocol", "dialect"), list(product(STATING, REASONS)))
 def test_a_limit_is_not_sold_as_a_finish(protocol: str, dialect: str) -> None:
     write, stop, length, _ = STATING[protocol]
-    behind = _provider(dialect)
-    result = judged_hops((protocol, write(stop)), behind)
+    upstream = _provider(dialect)
+    result = judged_hops((protocol, write(stop)), upstream)
     assert broken_hops(result) == {RULE}
-    result = judged_hops((protocol, write(length)), behind)
+    result = judged_hops((protocol, write(length)), upstream)
     assert broken_hops(result) == set()
     assert result.verdicts[RULE] is Verdict.PASS
 
@@ -287,18 +287,18 @@ def test_a_limit_is_not_sold_as_a_finish(protocol: str, dialect: str) -> None:
 @pytest.mark.parametrize(("protocol", "dialect"), list(product(STATING, FILTERED)))
 def test_what_a_filter_cut_is_not_sold_as_a_finish(protocol: str, dialect: str) -> None:
     write, stop, length, filtered = STATING[protocol]
-    behind = _provider(dialect, reason=FILTERED[dialect])
-    assert broken_hops(judged_hops((protocol, write(stop)), behind)) == {RULE}
-    assert broken_hops(judged_hops((protocol, write(length)), behind)) == {RULE}
-    assert broken_hops(judged_hops((protocol, write(filtered)), behind)) == set()
+    upstream = _provider(dialect, reason=FILTERED[dialect])
+    assert broken_hops(judged_hops((protocol, write(stop)), upstream)) == {RULE}
+    assert broken_hops(judged_hops((protocol, write(length)), upstream)) == {RULE}
+    assert broken_hops(judged_hops((protocol, write(filtered)), upstream)) == set()
 
 
 @pytest.mark.parametrize(("protocol", "dialect"), list(product(STATING, REASONS)))
 def test_a_finish_is_not_sold_as_a_limit(protocol: str, dialect: str) -> None:
     write, stop, length, _ = STATING[protocol]
-    behind = _provider(dialect, "answer")
-    assert broken_hops(judged_hops((protocol, write(length)), behind)) == {RULE}
-    result = judged_hops((protocol, write(stop)), behind)
+    upstream = _provider(dialect, "answer")
+    assert broken_hops(judged_hops((protocol, write(length)), upstream)) == {RULE}
+    result = judged_hops((protocol, write(stop)), upstream)
     assert broken_hops(result) == set()
     assert result.verdicts[RULE] is Verdict.PASS
 
@@ -317,8 +317,8 @@ def test_a_cut_is_sold_as_a_finish_by_nobody(protocol: str, dialect: str) -> Non
     made = get(dialect)
     assert made.script is not None
     events = list(made.script.stream(ScriptedAnswer("no-finish", 1, "", TEXT), {}))
-    behind = dialect, b"".join(encode_stream(events, made.framing))
-    assert broken_hops(judged_hops((protocol, write(stop)), behind)) == {"hop/failure-no-success"}
+    upstream = dialect, b"".join(encode_stream(events, made.framing))
+    assert broken_hops(judged_hops((protocol, write(stop)), upstream)) == {"hop/failure-no-success"}
 
 
 OTHER: Final = ("other", "error", None)
@@ -332,11 +332,11 @@ def test_what_is_not_stated_is_not_false(reason: str | None) -> None:
 
 def test_the_words_of_single_providers_say_what_they_mean() -> None:
     for word, meaning in MODEL_ENDS.items():
-        behind = _provider("openai.chat", reason=word)
-        found = broken_hops(judged_hops(("vercel.ui", _vercel("stop")), behind))
+        upstream = _provider("openai.chat", reason=word)
+        found = broken_hops(judged_hops(("vercel.ui", _vercel("stop")), upstream))
         assert found == ({RULE} if "stop" in FALSE_ENDS[meaning] else set()), word
-    behind = _provider("openai.chat", reason="a-word-that-nobody-documents")
-    assert broken_hops(judged_hops(("vercel.ui", _vercel("stop")), behind)) == set()
+    upstream = _provider("openai.chat", reason="a-word-that-nobody-documents")
+    assert broken_hops(judged_hops(("vercel.ui", _vercel("stop")), upstream)) == set()
 
 
 @pytest.mark.parametrize(("reason", "is_sold"), [("refusal", False), ("end_turn", True)])
@@ -351,9 +351,7 @@ def test_an_agent_that_ends_by_a_refusal_sells_nothing(reason: str, *, is_sold: 
 @pytest.mark.parametrize(
     ("reason", "is_blamed"), [("length", False), ("content_filter", False), ("stop", True)]
 )
-def test_an_answer_that_was_cut_short_may_be_reported_as_an_error(
-    reason: str, *, is_blamed: bool
-) -> None:
+def test_cut_answer_may_be_an_error(reason: str, *, is_blamed: bool) -> None:
     run = [
         {"type": "RUN_STARTED", **ENDED},
         {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},

@@ -59,7 +59,7 @@ STATUS: Final = {"type": "data-status", "data": {"text": NOTICE}}
 
 
 @pytest.mark.parametrize(
-    ("shown", "behind", "found"),
+    ("shown", "upstream", "found"),
     [
         (_ui(*THINKING), IN_THOUGHT, set()),
         (_ui(*THINKING, *vercel_part("text", NOTICE)), IN_THOUGHT, {"hop/text"}),
@@ -83,14 +83,12 @@ STATUS: Final = {"type": "data-status", "data": {"text": NOTICE}}
         (_agui(NOTICE, "developer", in_chunks=True), IN_THOUGHT, set()),
     ],
 )
-def test_where_the_user_stopped_the_model_its_words_are_all_that_is_shown(
-    shown: Shown, behind: Shown, found: set[str]
-) -> None:
+def test_stopped_model_is_shown_as_it_is(shown: Shown, upstream: Shown, found: set[str]) -> None:
     ends: dict[int, Ending] = {2: "client-closed"}
-    stopped = judged_hops(shown, behind, ends=ends, is_played=True)
+    stopped = judged_hops(shown, upstream, ends=ends, is_played=True)
     assert broken_hops(stopped) & {"hop/text", "hop/thinking"} == found
     # Who did not play the model does not know what else it said.
-    unknown = judged_hops(shown, behind, ends=ends)
+    unknown = judged_hops(shown, upstream, ends=ends)
     assert broken_hops(unknown) & {"hop/text", "hop/thinking"} == set()
 
 
@@ -98,9 +96,7 @@ def test_where_the_user_stopped_the_model_its_words_are_all_that_is_shown(
 @pytest.mark.parametrize(
     ("text", "found"), [("", set()), (BEGUN, set()), (BEGUN + SORRY, {"hop/text"})]
 )
-def test_where_the_model_broke_off_no_other_words_are_shown(
-    end: Ending, text: str, found: set[str]
-) -> None:
+def test_broken_model_is_shown_as_it_is(end: Ending, text: str, found: set[str]) -> None:
     failed = ({"type": "error", "errorText": "x"}, {"type": "finish", "finishReason": "error"})
     parts = vercel_part("text", text) if text else []
     shown = _ui(*THINKING, *parts, ends=failed)
@@ -115,9 +111,7 @@ def _own(number: int, text: str) -> list[Payload]:
 @pytest.mark.parametrize(
     ("rest", "found"), [([], set()), (_own(9, SORRY), {"hop/text"}), ([STATUS], set())]
 )
-def test_beside_what_is_left_of_tries_no_other_words_are_shown(
-    begun: str, rest: list[Payload], found: set[str]
-) -> None:
+def test_only_words_of_tries_are_shown(begun: str, rest: list[Payload], found: set[str]) -> None:
     """Tries break off until the last one is refused; what was said may stay, however short."""
     failed = ({"type": "error", "errorText": "x"}, {"type": "finish", "finishReason": "error"})
     tried = _begun({"content": begun})
@@ -133,14 +127,14 @@ def test_beside_what_is_left_of_tries_no_other_words_are_shown(
     assert (result.verdicts["hop/text"] is Verdict.FAIL) is bool(found)
 
 
-def test_words_beside_a_try_that_stays_are_a_finding_of_their_own() -> None:
+def test_words_next_to_a_try_that_stays_are_a_finding_of_their_own() -> None:
     whole = "At nine, from the old harbour."
     shown = _ui(
         *(*_own(0, BEGUN), *_own(1, SORRY), *_own(2, whole)),
         ends=({"type": "finish-step"}, {"type": "finish", "finishReason": "stop"}),
     )
-    behind = (_begun({"content": BEGUN}), chat({"content": whole}))
-    result = judged_hops(shown, *behind, asked=(ASKED, ASKED), ends={2: "reset"})
+    upstream = (_begun({"content": BEGUN}), chat({"content": whole}))
+    result = judged_hops(shown, *upstream, asked=(ASKED, ASKED), ends={2: "reset"})
     assert broken_hops(result) == {"hop/text", "hop/try-replaced"}
     (found,) = (each for each in result.findings if each.rule == "hop/text")
     assert found.message == "expected only the text of the model, got also 'Sorry, somet'"

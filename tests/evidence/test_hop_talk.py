@@ -11,7 +11,8 @@ import pytest
 
 from conformance.rules.verdicts import Verdict
 from tests.fakes.application import Application, Part
-from tests.runs.test_run_application import ran, violated
+from tests.plain_results import violated
+from tests.runs.test_run_application import ran
 
 Turns = list[Part]
 

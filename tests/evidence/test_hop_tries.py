@@ -61,13 +61,13 @@ TRIES: Final = {
 
 @pytest.mark.parametrize("case", TRIES)
 def test_what_a_try_said_does_not_stay(case: str) -> None:
-    behind, asked = TRIES[case]
-    last = OTHER if OTHER in behind[-1][1] else WHOLE
-    tries = [BEGUN] * (len(behind) - 1)
-    found = judged_hops(_shown(*tries, last), *behind, asked=asked)
+    upstream, asked = TRIES[case]
+    last = OTHER if OTHER in upstream[-1][1] else WHOLE
+    tries = [BEGUN] * (len(upstream) - 1)
+    found = judged_hops(_shown(*tries, last), *upstream, asked=asked)
     assert broken_hops(found) == {RULE}
-    assert broken_hops(judged_hops(_shown(BEGUN[:16], last), *behind, asked=asked)) == {RULE}
-    clean = judged_hops(_shown(last), *behind, asked=asked)
+    assert broken_hops(judged_hops(_shown(BEGUN[:16], last), *upstream, asked=asked)) == {RULE}
+    clean = judged_hops(_shown(last), *upstream, asked=asked)
     assert broken_hops(clean) == set()
     assert clean.verdicts[RULE] is Verdict.PASS
     assert clean.verdicts["hop/text"] is Verdict.PASS
@@ -76,25 +76,25 @@ def test_what_a_try_said_does_not_stay(case: str) -> None:
 @pytest.mark.parametrize("status", [400, 503])
 def test_a_call_that_is_refused_replaces_nothing(status: int) -> None:
     refused = Response(status, headers=(("content-type", "application/json"),))
-    behind = [_cut(BEGUN), ("openai.chat", '{"error": {"message": "no"}}')]
+    upstream = [_cut(BEGUN), ("openai.chat", '{"error": {"message": "no"}}')]
     shown = vercel(*vercel_part("text", BEGUN), {"type": "error", "errorText": "no"})
-    found = judged_hops(shown, *behind, asked=(ASKED, ASKED), heads={3: refused})
+    found = judged_hops(shown, *upstream, asked=(ASKED, ASKED), heads={3: refused})
     assert broken_hops(found) == set()
-    twice = [_cut(BEGUN), *behind]
+    twice = [_cut(BEGUN), *upstream]
     shown = vercel(*_part(0, BEGUN), *_part(1, BEGUN), {"type": "error", "errorText": "no"})
     found = judged_hops(shown, *twice, asked=(ASKED,) * 3, heads={4: refused})
     assert broken_hops(found) == {RULE}
 
 
 def test_a_text_that_goes_on_where_the_try_broke_off_is_shown_once() -> None:
-    behind = [_cut(BEGUN), chat({"content": WHOLE})]
-    assert broken_hops(judged_hops(_shown(BEGUN, "nine."), *behind)) == set()
+    upstream = [_cut(BEGUN), chat({"content": WHOLE})]
+    assert broken_hops(judged_hops(_shown(BEGUN, "nine."), *upstream)) == set()
 
 
 def test_a_call_that_goes_on_with_what_broke_off_is_no_second_try() -> None:
-    behind = [_cut(BEGUN), chat({"content": "nine."})]
+    upstream = [_cut(BEGUN), chat({"content": "nine."})]
     for asked in ((ASKED, ELSE), ()):
-        found = judged_hops(_shown(BEGUN, "nine."), *behind, asked=asked)
+        found = judged_hops(_shown(BEGUN, "nine."), *upstream, asked=asked)
         assert broken_hops(found) == set()
         assert RULE not in found.verdicts
 
@@ -103,8 +103,8 @@ def test_a_call_that_goes_on_with_what_broke_off_is_no_second_try() -> None:
     "take_back", [{"type": "reset-step"}, {"type": "start", "messageId": "again"}]
 )
 def test_what_was_taken_back_is_not_on_the_screen(take_back: Payload) -> None:
-    behind = [_cut(BEGUN), chat({"content": WHOLE})]
-    found = judged_hops(_shown(BEGUN, WHOLE, take_back=[take_back]), *behind)
+    upstream = [_cut(BEGUN), chat({"content": WHOLE})]
+    found = judged_hops(_shown(BEGUN, WHOLE, take_back=[take_back]), *upstream)
     assert RULE not in broken_hops(found)
 
 
@@ -123,39 +123,40 @@ def test_thinking_of_a_try_does_not_stay_either() -> None:
     thought, said = "It sails in the morning.", {"content": WHOLE}
     dialect, body = chat({"reasoning_content": thought})
     cut = dialect, body.split("\n\n")[0] + "\n\n"
-    behind = [cut, chat({"reasoning_content": thought}, said)]
+    upstream = [cut, chat({"reasoning_content": thought}, said)]
     one, two = ([{**e, "id": n} for e in vercel_part("reasoning", thought)] for n in "12")
     text = vercel_part("text", WHOLE)
-    assert broken_hops(judged_hops(vercel(*one, *two, *text), *behind)) == {RULE}
-    assert broken_hops(judged_hops(vercel(*one, *text), *behind)) == set()
+    assert broken_hops(judged_hops(vercel(*one, *two, *text), *upstream)) == {RULE}
+    assert broken_hops(judged_hops(vercel(*one, *text), *upstream)) == set()
 
 
-def test_an_agent_without_parts_is_seen_too() -> None:
-    behind = [_cut(BEGUN), chat({"content": WHOLE})]
-    assert broken_hops(judged_hops(acp(("message", BEGUN), ("message", WHOLE)), *behind)) == {RULE}
-    assert broken_hops(judged_hops(acp(("message", WHOLE)), *behind)) == set()
+def test_an_agent_without_parts_is_noticed_too() -> None:
+    upstream = [_cut(BEGUN), chat({"content": WHOLE})]
+    assert broken_hops(judged_hops(acp(("message", BEGUN), ("message", WHOLE)), *upstream)) == {
+        RULE
+    }
+    assert broken_hops(judged_hops(acp(("message", WHOLE)), *upstream)) == set()
 
 
 def test_tries_that_think_in_two_channels_are_one_cause() -> None:
     """An agent without parts puts white space between what was thought and its summary."""
-    behind = []
+    upstream = []
     for number in "12":
         _, body = responses(
             [f"A summary of it, {number}."], WHOLE, raw=f"It sails, thought {number}."
         )
-        behind.append(("openai.responses", body.split("event: response.completed")[0]))
+        upstream.append(("openai.responses", body.split("event: response.completed")[0]))
     said = [("thought", f"It sails, thought {n}.\n\nA summary of it, {n}.") for n in "12"]
     shown = acp(said[0], ("message", WHOLE), said[1], ("message", WHOLE))
     broken = (
         shown[0],
         shown[1].replace('"result": {"stopReason": "end_turn"}', '"error": {"code": 1}'),
     )
-    found = judged_hops(broken, *behind, asked=(ASKED, ASKED))
-    assert broken_hops(found) == {RULE}
+    assert broken_hops(judged_hops(broken, *upstream, asked=(ASKED, ASKED))) == {RULE}
 
 
 def test_a_snapshot_takes_back_what_was_streamed() -> None:
-    behind = [_cut(BEGUN), chat({"content": WHOLE})]
+    upstream = [_cut(BEGUN), chat({"content": WHOLE})]
     run = {"threadId": "t", "runId": "r"}
 
     def message(name: str, text: str) -> list[Payload]:
@@ -165,18 +166,18 @@ def test_a_snapshot_takes_back_what_was_streamed() -> None:
             {"type": "TEXT_MESSAGE_END", "messageId": name},
         ]
 
-    said = [*message("a", BEGUN), *message("b", WHOLE)]
+    texts = [*message("a", BEGUN), *message("b", WHOLE)]
     kept = [{"id": "b", "role": "assistant", "content": WHOLE}]
     begun, ended = {"type": "RUN_STARTED", **run}, {"type": "RUN_FINISHED", **run}
     snapshot: Payload = {"type": "MESSAGES_SNAPSHOT", "messages": kept}
-    assert broken_hops(judged_hops(("agui", sse([begun, *said, ended])), *behind)) == {RULE}
-    shown = "agui", sse([begun, *said, snapshot, ended])
-    assert RULE not in broken_hops(judged_hops(shown, *behind))
+    assert broken_hops(judged_hops(("agui", sse([begun, *texts, ended])), *upstream)) == {RULE}
+    shown = "agui", sse([begun, *texts, snapshot, ended])
+    assert RULE not in broken_hops(judged_hops(shown, *upstream))
 
 
 def test_both_places_are_shown() -> None:
-    behind = [_cut(BEGUN), chat({"content": WHOLE})]
-    (finding,) = judged_hops(_shown(BEGUN, WHOLE), *behind).findings
+    upstream = [_cut(BEGUN), chat({"content": WHOLE})]
+    (finding,) = judged_hops(_shown(BEGUN, WHOLE), *upstream).findings
     assert BEGUN in json.dumps([each.text for each in finding.context])
     assert finding.upstream is not None
     assert BEGUN in finding.upstream.text
@@ -198,14 +199,14 @@ SHORT: Final = BEGUN[:5]
 )
 def test_beginnings_of_tries_are_theirs_however_short(shown: list[str], broken: set[str]) -> None:
     """What an interface shows of a try depends on when it broke off."""
-    behind = [_cut(BEGUN), _cut(BEGUN), chat({"content": WHOLE})]
-    assert broken_hops(judged_hops(_shown(*shown), *behind, asked=(ASKED,) * 3)) == broken
+    upstream = [_cut(BEGUN), _cut(BEGUN), chat({"content": WHOLE})]
+    assert broken_hops(judged_hops(_shown(*shown), *upstream, asked=(ASKED,) * 3)) == broken
 
 
 def test_beginnings_of_tries_that_all_failed_are_one_cause() -> None:
     refused = Response(400, headers=(("content-type", "application/json"),))
-    behind = [*[_cut(BEGUN)] * 3, ("openai.chat", '{"error": {"message": "no"}}')]
+    upstream = [*[_cut(BEGUN)] * 3, ("openai.chat", '{"error": {"message": "no"}}')]
     parts = [part for number in range(3) for part in _part(number, SHORT)]
     shown = vercel(*parts, {"type": "error", "errorText": "no"})
-    found = judged_hops(shown, *behind, asked=(ASKED,) * 4, heads={5: refused})
+    found = judged_hops(shown, *upstream, asked=(ASKED,) * 4, heads={5: refused})
     assert broken_hops(found) == {RULE}

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal
 
 import pytest
+from msgspec.structs import replace
 
+from conformance.cassette import Cassette, Header, read, write
+from conformance.core import shipped
+from conformance.core.events import Exchange
+from conformance.recordings.check import check_paths
+from conformance.rules.verdicts import Verdict
 from tests.authoring.opencode import said, thought
 from tests.evidence.two_hops import (
     TOOLS,
@@ -35,7 +42,7 @@ BROKEN: Final = {"hop/text", "hop/thinking"}
 
 
 @pytest.mark.parametrize(
-    ("said", "shown", "broken"),
+    ("expected", "shown", "broken"),
     [
         (CLOSED, [("reasoning", "Two and two.\n"), ("text", "\n\nFour.")], set()),
         # All thinking is in the text: that is one fault.
@@ -80,33 +87,33 @@ BROKEN: Final = {"hop/text", "hop/thinking"}
         ),
     ],
 )
-def test_markers_in_a_text(said: list[str], shown: list[tuple[str, str]], broken: set[str]) -> None:
+def test_markers_in_a_text(
+    expected: list[str], shown: list[tuple[str, str]], broken: set[str]
+) -> None:
     events = [event for kind, text in shown for event in vercel_part(kind, text)]
-    assert hop_findings(vercel(*events), chat(*({"content": each} for each in said))) == broken
+    assert hop_findings(vercel(*events), chat(*({"content": each} for each in expected))) == broken
 
 
 @pytest.mark.parametrize(("reason", "broken"), [("length", set()), ("stop", BROKEN)])
-def test_an_open_marker_that_nothing_closes_is_thinking_where_the_answer_broke_off(
-    reason: str, broken: set[str]
-) -> None:
-    behind = chat({"content": "Well. <think>Two and"}, reason=reason)
+def test_open_marker_is_thinking_in_a_broken_answer(reason: str, broken: set[str]) -> None:
+    upstream = chat({"content": "Well. <think>Two and"}, reason=reason)
     taken = [*vercel_part("text", "Well. "), *vercel_part("reasoning", "Two and")]
-    assert hop_findings(vercel(*taken, reason=reason), behind) & BROKEN == broken
+    assert hop_findings(vercel(*taken, reason=reason), upstream) & BROKEN == broken
     shown = vercel(*vercel_part("text", "Well. <think>Two and"), reason=reason)
-    assert hop_findings(shown, behind) == set()
+    assert hop_findings(shown, upstream) == set()
 
 
-def test_beside_thinking_that_is_sent_apart_a_closing_marker_is_text() -> None:
-    behind = chat({"reasoning_content": "Tags."}, {"content": "It is </think> here."})
+def test_next_to_thinking_that_is_sent_apart_a_closing_marker_is_text() -> None:
+    upstream = chat({"reasoning_content": "Tags."}, {"content": "It is </think> here."})
     shown = [*vercel_part("reasoning", "Tags."), *vercel_part("text", "It is </think> here.")]
-    assert hop_findings(vercel(*shown), behind) == set()
+    assert hop_findings(vercel(*shown), upstream) == set()
 
 
 SERVED: Final = ("server_tool_use", "text", "tool_use")
 
 
 @pytest.mark.parametrize(
-    ("said", "shown", "broken"),
+    ("expected", "shown", "broken"),
     [
         (SERVED, ("text", "timetable"), set()),
         (SERVED, ("web_search", "text", "timetable"), set()),
@@ -117,7 +124,7 @@ SERVED: Final = ("server_tool_use", "text", "tool_use")
     ],
 )
 def test_calls_that_the_provider_carries_out_may_be_shown_or_not(
-    said: tuple[str, ...], shown: tuple[str, ...], broken: set[str]
+    expected: tuple[str, ...], shown: tuple[str, ...], broken: set[str]
 ) -> None:
     assert set(shown) <= {"text", "fares", *TOOLS.values()}
     events: list[Payload] = []
@@ -125,7 +132,7 @@ def test_calls_that_the_provider_carries_out_may_be_shown_or_not(
         call = {"toolCallId": f"call-{number}", "toolName": name, "input": {"q": "x"}}
         tool = [{"type": "tool-input-available", **call}]
         events += vercel_part("text", "It sails.") if name == "text" else tool
-    assert hop_findings(vercel(*events), messages(*said)) == broken
+    assert hop_findings(vercel(*events), messages(*expected)) == broken
 
 
 SUMMARY: Final = ("**Adding**\n\nTwo and two.", "**Checking**\n\nThree is less.")
@@ -162,9 +169,7 @@ FOUR: Final = ("message", "Four.")
         ),
     ],
 )
-def test_who_cannot_tell_parts_of_a_summary_apart_puts_white_space_between_them(
-    shown: tuple[str, str], broken: set[str]
-) -> None:
+def test_joined_summary_parts_get_white_space(shown: tuple[str, str], broken: set[str]) -> None:
     assert hop_findings(shown, responses(SUMMARY, "Four.")) == broken
 
 
@@ -175,15 +180,13 @@ def test_who_cannot_tell_parts_of_a_summary_apart_puts_white_space_between_them(
         ([FOUR, ("thought", "Two.")], {"hop/order"}),
     ],
 )
-def test_a_text_that_no_model_said_has_no_place_in_the_order(
-    chunks: list[tuple[str, str]], broken: set[str]
-) -> None:
+def test_added_text_has_no_order(chunks: list[tuple[str, str]], broken: set[str]) -> None:
     assert hop_findings(acp(*chunks), responses(["Two."], "Four.")) == broken
 
 
 def test_an_item_may_be_shown_itself_and_as_its_summary_at_once() -> None:
-    behind = responses(["**Adding**"], "Four.", raw="Two and two.")
-    assert hop_findings(codex_server("Two and two.", "**Adding**", "Four."), behind) == set()
+    upstream = responses(["**Adding**"], "Four.", raw="Two and two.")
+    assert hop_findings(codex_server("Two and two.", "**Adding**", "Four."), upstream) == set()
 
 
 @pytest.mark.parametrize("has_ended", [False, True])
@@ -193,10 +196,10 @@ def test_thinking_may_go_on_while_an_agent_carries_out_a_call(*, has_ended: bool
     call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "read", "rawInput": {}}
     ended = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}
     first, second, *rest = lines.splitlines()
-    behind = [ended] if has_ended else []
+    upstream = [ended] if has_ended else []
     updates = [
         json.dumps({"method": "session/update", "params": {"sessionId": "s", "update": each}})
-        for each in (call, *behind)
+        for each in (call, *upstream)
     ]
     shown = "\n".join([first, updates[0], second, *updates[1:], *rest, ""])
     call_of = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
@@ -206,3 +209,74 @@ def test_thinking_may_go_on_while_an_agent_carries_out_a_call(*, has_ended: bool
         chat({"reasoning_content": "Sum it up."}, {"content": FOUR[1]}),
     )
     assert "hop/thinking-apart" not in broken_hops(found)
+
+
+Hop = Literal["downstream", "upstream"]
+SIGNED = "history/messages/signed-unchanged"
+ROUND = shipped.cassettes() / "anthropic.messages/anthropic/tool-round.cassette.jsonl"
+
+
+def unsigned(exchange: Exchange) -> Exchange:
+    """The follow-up of a client that dropped its thinking."""
+    request = exchange.request
+    assert request is not None
+    turns = [
+        {**turn, "content": [each for each in turn["content"] if each.get("type") != "thinking"]}
+        if turn["role"] == "assistant"
+        else turn
+        for turn in request.json["messages"]
+    ]
+    return replace(exchange, request=replace(request, json={**request.json, "messages": turns}))
+
+
+def verdict(
+    folder: Path,
+    target: str,
+    hop: Hop | Literal[""],
+    dropped: Hop | Literal[""],
+    *,
+    is_trusted: bool = True,
+) -> Verdict:
+    """Of one round on both hops of a gateway, or of one hop; `dropped` lacks the thinking."""
+    first, second = read(ROUND).exchanges
+    hops: tuple[Hop, ...] = ("downstream", "upstream") if not hop else (hop,)
+    pairs = [
+        (
+            replace(first, hop=each),
+            replace(unsigned(second) if each == dropped else second, hop=each),
+        )
+        for each in hops
+    ]
+    turns = [each for turn in zip(*pairs, strict=True) for each in turn]
+    made = tuple(replace(each, number=n) for n, each in enumerate(turns, 1))
+    header = Header(
+        dialect="anthropic.messages",
+        profile="anthropic",
+        extra={"run": {"target": target, "deterministic": True, "steps": {}}},
+    )
+    path = folder / "own.cassette.jsonl"
+    write(path, Cassette(header, made))
+    return check_paths([path], trust=[path] if is_trusted else ()).verdicts[SIGNED]
+
+
+def test_untrusted_claim_of_our_request_is_judged(
+    tmp_path: Path,
+) -> None:
+    for hop in ("", "downstream"):
+        found = verdict(tmp_path, "gateway", hop, "downstream", is_trusted=False)
+        assert found is Verdict.FAIL
+
+
+@pytest.mark.parametrize("dropped", ["", "downstream"])
+def test_follow_up_of_toolkit_is_not_held_against_gateway(dropped: Hop, tmp_path: Path) -> None:
+    assert verdict(tmp_path, "gateway", "", dropped) is Verdict.PASS
+    assert verdict(tmp_path, "gateway", "downstream", dropped) is Verdict.NOT_APPLICABLE
+    assert verdict(tmp_path, "server", "downstream", dropped) is Verdict.NOT_APPLICABLE
+
+
+def test_a_gateway_that_drops_the_thinking_is_found(tmp_path: Path) -> None:
+    assert verdict(tmp_path, "gateway", "", "upstream") is Verdict.FAIL
+
+
+def test_a_client_is_still_judged_by_its_own_follow_up(tmp_path: Path) -> None:
+    assert verdict(tmp_path, "client", "downstream", "downstream") is Verdict.FAIL

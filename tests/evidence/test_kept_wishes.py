@@ -55,9 +55,7 @@ CHOICES: list[tuple[Any, bool, set[str]]] = [
 
 
 @pytest.mark.parametrize(("choice", "called", "rules"), CHOICES)
-def test_a_call_comes_as_the_request_demands(
-    choice: Any, called: bool, rules: set[str], tmp_path: Path
-) -> None:
+def test_demanded_call_comes(choice: Any, called: bool, rules: set[str], tmp_path: Path) -> None:
     said = body(called=called)
     assert judged(tmp_path, said, tools=[TOOL], tool_choice=choice) == rules
 
@@ -107,9 +105,7 @@ FORMATS: list[tuple[Any, str, bool]] = [
 
 
 @pytest.mark.parametrize(("asked", "text", "is_right"), FORMATS)
-def test_an_answer_is_json_alone_where_the_request_asks_for_it(
-    asked: Any, text: str, is_right: bool, tmp_path: Path
-) -> None:
+def test_requested_json_comes_alone(asked: Any, text: str, is_right: bool, tmp_path: Path) -> None:
     said = body(text, thinking="2 and 2")
     expected = set() if is_right else {"json-as-asked"}
     assert judged(tmp_path, said, response_format=asked) - {"no-markers"} == expected
@@ -158,9 +154,7 @@ COUNTS: list[tuple[str, int, set[str]]] = [
 
 
 @pytest.mark.parametrize(("thinking", "count", "rules"), COUNTS)
-def test_text_beside_thinking_is_counted(
-    thinking: str, count: int, rules: set[str], tmp_path: Path
-) -> None:
+def test_all_text_is_counted(thinking: str, count: int, rules: set[str], tmp_path: Path) -> None:
     assert judged(tmp_path, body(thinking=thinking, usage=thought(count))) == rules
 
 
@@ -170,9 +164,7 @@ def test_thinking_that_is_counted_apart_may_be_as_much_as_the_text(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("count", "rules"), [(0, set()), (3, {"off-uncounted"})])
-def test_thinking_that_was_turned_off_is_not_counted(
-    count: int, rules: set[str], tmp_path: Path
-) -> None:
+def test_disabled_thinking_is_not_counted(count: int, rules: set[str], tmp_path: Path) -> None:
     said = body(usage=thought(count))
     assert judged(tmp_path, said, reasoning_effort="none") == rules
     assert judged(tmp_path, said, reasoning_effort="low") == set()
@@ -188,7 +180,7 @@ def test_a_body_has_usage_where_streams_have_it(tmp_path: Path) -> None:
     assert "usage-as-streamed" not in found(tmp_path, uncounted, bare)
 
 
-def test_a_body_counts_the_thinking_that_it_shows_where_streams_count_theirs(
+def test_body_counts_the_thinking_that_it_shows(
     tmp_path: Path,
 ) -> None:
     own, of_thinking = (json.dumps(each) for each in (counted(5, 16), thought(9)))

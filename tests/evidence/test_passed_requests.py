@@ -19,9 +19,9 @@ APIS = tuple(TURN.bodies)
 
 
 @pytest.mark.parametrize("here", APIS)
-@pytest.mark.parametrize("behind", APIS)
-def test_every_api_says_the_same_in_its_own_words(here: str, behind: str) -> None:
-    one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, behind))
+@pytest.mark.parametrize("upstream", APIS)
+def test_every_api_says_the_same_in_its_own_words(here: str, upstream: str) -> None:
+    one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, upstream))
     said = found(one, other)
     # A first turn repeats none, asks for none, has no instructions and wants no JSON.
     for name in ("answers", "choice", "settings", "sealed", "system-prompt", "format"):
@@ -35,26 +35,26 @@ FORCING = [api for api in APIS if api in FORCED.bodies]
 
 
 @pytest.mark.parametrize("here", APIS)
-@pytest.mark.parametrize("behind", APIS)
-def test_every_api_says_stops_and_temperature_in_its_own_words(here: str, behind: str) -> None:
-    one, other = (sent(api, SETTINGS.body(api, ASKING)) for api in (here, behind))
+@pytest.mark.parametrize("upstream", APIS)
+def test_every_api_says_stops_and_temperature_in_its_own_words(here: str, upstream: str) -> None:
+    one, other = (sent(api, SETTINGS.body(api, ASKING)) for api in (here, upstream))
     said = found(one, other)["settings"]
     # Responses has no place for stop sequences.
-    has_no_place = {here, behind} - {"openai.responses"} == {here, behind}
+    has_no_place = {here, upstream} - {"openai.responses"} == {here, upstream}
     assert (
         said is True if has_no_place or here == "openai.responses" else not isinstance(said, Lost)
     )
 
 
 @pytest.mark.parametrize("here", FORCING)
-@pytest.mark.parametrize("behind", APIS)
-def test_every_api_demands_a_call_in_its_own_words(here: str, behind: str) -> None:
-    step = FORCED if behind in FORCING else TURN
+@pytest.mark.parametrize("upstream", APIS)
+def test_every_api_demands_a_call_in_its_own_words(here: str, upstream: str) -> None:
+    step = FORCED if upstream in FORCING else TURN
     one = sent(here, FORCED.body(here, ASKING))
-    other = sent(behind, step.body(behind, ASKING if step is FORCED else VALUES))
-    assert found(one, other)["choice"] is (behind in FORCING)
-    if behind in FORCING:
-        assert isinstance(found(one, sent(behind, TURN.body(behind, VALUES)))["choice"], Lost)
+    other = sent(upstream, step.body(upstream, ASKING if step is FORCED else VALUES))
+    assert found(one, other)["choice"] is (upstream in FORCING)
+    if upstream in FORCING:
+        assert isinstance(found(one, sent(upstream, TURN.body(upstream, VALUES)))["choice"], Lost)
 
 
 OFFERED: dict[str, Any] = {
@@ -98,8 +98,8 @@ def test_settings(one: dict[str, Any], other: dict[str, Any], wanted: Any) -> No
 
 
 def test_stops_that_the_other_api_has_no_place_for_are_not_judged() -> None:
-    behind = sent("openai.responses", {"model": "m", "input": [ASK]})
-    assert found(chat(stop="a"), behind)["settings"] is False
+    upstream = sent("openai.responses", {"model": "m", "input": [ASK]})
+    assert found(chat(stop="a"), upstream)["settings"] is False
 
 
 EFFORTS: list[tuple[Exchange, Exchange, Any]] = [

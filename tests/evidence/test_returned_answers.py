@@ -54,9 +54,7 @@ def recorded(*exchanges: Exchange) -> Recording:
         (FILLED, ({**TURN, "content": []}, ASK), False),  # the gateway altered it, too
     ],
 )
-def test_a_gateway_that_passes_a_history_on_is_not_blamed_for_it(
-    before: str, passed: tuple[Any, ...], is_why: bool
-) -> None:
+def test_passed_history_is_not_blamed(before: str, passed: tuple[Any, ...], is_why: bool) -> None:
     recording = recorded(
         exchange(1, "downstream", "first", ASK),
         exchange(2, "downstream", "second", TURN, ASK, after=1),
@@ -69,20 +67,18 @@ def test_a_gateway_that_passes_a_history_on_is_not_blamed_for_it(
 
 
 @pytest.mark.parametrize(
-    ("before", "said", "is_why"),
+    ("before", "text", "is_why"),
     [
         (FILLED, "Invalid `signature` in `thinking` block", True),
         (FILLED, "history is not supported", False),
         ("wire/messages/role-once", "Invalid `signature` in `thinking` block", False),
     ],
 )
-def test_a_refusal_that_names_a_broken_signature_follows_from_it(
-    before: str, said: str, is_why: bool
-) -> None:
+def test_refusal_follows_from_a_broken_signature(before: str, text: str, is_why: bool) -> None:
     recording = recorded(
         exchange(1, "", "first", ASK), exchange(2, "", "second", TURN, ASK, after=1)
     )
-    message = f"expected complete, got refused: HTTP 400, {said}"
+    message = f"expected complete, got refused: HTTP 400, {text}"
     ledgers = [ledger(1, before), ledger(2, "scenario/ending", got="refused", message=message)]
     withdraw_returned(ledgers, recording)
     assert ledgers[1].rules_with(Verdict.FAIL) == ([] if is_why else ["scenario/ending"])

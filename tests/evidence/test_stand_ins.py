@@ -37,9 +37,7 @@ def interaction(contents: list[Any], part: dict[str, Any]) -> dict[str, Any]:
         ("bWFkZSB1cA==", MADE_UP),
     ],
 )
-def test_a_stand_in_where_none_came_is_advised_against(
-    tmp_path: Path, signature: str, found: list[str]
-) -> None:
+def test_needless_stand_in_is_a_warning(tmp_path: Path, signature: str, found: list[str]) -> None:
     called = {"role": "model", "parts": [{**CALL, "thoughtSignature": signature}]}
     talk = [interaction([ASKED], CALL), interaction([ASKED, called, RESULT], {"text": "So."})]
     path = stored(tmp_path, "a.json", json.dumps({"interactions": talk, "version": 1}))

@@ -56,7 +56,7 @@ def broken_hops(result: StreamResult) -> set[str]:
 
 def judged_hops(
     shown: tuple[str, str | bytes],
-    *behind: tuple[str, str | bytes],
+    *upstreams: tuple[str, str | bytes],
     asked: Sequence[Any] = (),
     heads: Mapping[int, Response] = MappingProxyType({}),
     ends: Mapping[int, Ending] = MappingProxyType({}),
@@ -71,7 +71,7 @@ def judged_hops(
     app, upstream = recording.exchanges
     first = _exchange(app, 1, shown)
     exchanges = [replace(first, response=heads.get(1, first.response))]
-    for number, answer in enumerate(behind, 2):
+    for number, answer in enumerate(upstreams, 2):
         request = asked[number - 2] if asked else None
         given = _exchange(upstream, number, answer)
         given = replace(given, response=heads.get(number, given.response))

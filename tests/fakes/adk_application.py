@@ -6,7 +6,7 @@ It does everything right except for the faults that are switched on.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, Literal
@@ -28,7 +28,7 @@ class AdkApplication:
     upstream: str = ""
     faults: frozenset[Fault] = frozenset()
     sessions: dict[str, list[Part]] = field(default_factory=dict)
-    ids: count[int] = field(default_factory=count)
+    ids: Iterator[int] = field(default_factory=count)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
@@ -107,7 +107,7 @@ def _content(parts: list[Part]) -> Part:
     return {"content": {"role": "model", "parts": parts}}
 
 
-def _identified(parts: list[Part], ids: count[int]) -> list[Part]:
+def _identified(parts: list[Part], ids: Iterator[int]) -> list[Part]:
     return [
         {**part, "functionCall": {"id": f"adk-{next(ids)}", **part["functionCall"]}}
         if "functionCall" in part

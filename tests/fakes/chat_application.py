@@ -87,11 +87,11 @@ class ChatApplication:
             for kind in self.asks:
                 response = await client.post("/chat/completions", json=_own_call(kind, history))
                 if kind == "router":
-                    said = response.json()["choices"][0]["message"]["content"]
-                    self.scores.append(json.loads(said)["score"])
+                    message = response.json()["choices"][0]["message"]["content"]
+                    self.scores.append(json.loads(message)["score"])
             if self.shows_score:
-                said = str(self.scores[-1])
-                stream = f'data: {{"choices": [{{"delta": {{"content": "{said}"}}}}]}}'
+                message = str(self.scores[-1])
+                stream = f'data: {{"choices": [{{"delta": {{"content": "{message}"}}}}]}}'
             else:
                 stream = await self._turn(client, history)
         yield {"type": "start"}

@@ -68,8 +68,8 @@ def answer(mode: str, number: object) -> None:
     sys.stderr.flush()
     if mode == "line":
         sys.exit(1)
-    said = " ".join(SPELLINGS.values())
-    error = f'{{"code":-32000,"message":"{said}","data":"{said}"}}'
+    text = " ".join(SPELLINGS.values())
+    error = f'{{"code":-32000,"message":"{text}","data":"{text}"}}'
     end = f'"error":{error}' if mode == "error" else '"result":{"stopReason":"end_turn"}'
     write(f'{{"jsonrpc":"2.0","id":{json.dumps(number)},{end}}}')
 

@@ -39,7 +39,7 @@ def _exchange(chunks: Sequence[Chunk], end: Ending) -> Exchange:
     return Exchange(chunks=tuple(chunks), end=end, role="plain")
 
 
-def _told(attempt: Callable[[], JudgedView]) -> Outcome:
+def _outcome_of(attempt: Callable[[], JudgedView]) -> Outcome:
     """What one way says; an error for the user is an outcome, too."""
     try:
         found = attempt()
@@ -67,12 +67,12 @@ class OracleView(WireView):
 
 def slow(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
     """Frame by frame and rule by rule: this defines the outcome."""
-    return _told(lambda: _fed(OracleView(setting, _exchange(chunks, end)), chunks, end))
+    return _outcome_of(lambda: _fed(OracleView(setting, _exchange(chunks, end)), chunks, end))
 
 
 def fast(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
     """In runs, chunk by chunk as they are given."""
-    return _told(lambda: _fed(RunningView(setting, _exchange(chunks, end)), chunks, end))
+    return _outcome_of(lambda: _fed(RunningView(setting, _exchange(chunks, end)), chunks, end))
 
 
 def hasty(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
@@ -86,12 +86,12 @@ def hasty(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -
                 view.catch_up()
         return view.finish(end)
 
-    return _told(judged)
+    return _outcome_of(judged)
 
 
 def usual(setting: JudgeSetting, chunks: Sequence[Chunk], end: Ending = "eof") -> Outcome:
     """The way that every check goes, which may join chunks first."""
-    return _told(lambda: check_wire(setting, _exchange(chunks, end), chunks, end))
+    return _outcome_of(lambda: check_wire(setting, _exchange(chunks, end), chunks, end))
 
 
 def difference(slow: Outcome, fast: Outcome) -> str:

@@ -13,7 +13,6 @@ from typing import Any, Final
 from conformance.cassette import open_recording
 from conformance.core.errors import UsageError
 from conformance.core.shipped import cassettes
-from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from tests.cassette.recorder_files import FILES as RECORDED
@@ -27,6 +26,7 @@ from tests.cassette.saved_files import (
     netstring,
     timed,
 )
+from tests.rulebooks import rulebook
 
 NamedFile = tuple[str, bytes]
 _STARTS: Final = 1718000000.5
@@ -139,11 +139,6 @@ def read_kept_file(name: str, data: bytes, source: Random, folder: Path) -> None
         offsets = [-1, 0, source.randrange(len(exchange.body) + 1)]
         assert all(line >= 1 for line in recording.locate(exchange.number, offsets))
     try:
-        check_recording(recording, _rulebook(), CheckChoices())
+        check_recording(recording, rulebook(), CheckChoices())
     except UsageError:
         return  # it shows no dialect, or another than it says
-
-
-@cache
-def _rulebook() -> Rulebook:
-    return Rulebook.load()

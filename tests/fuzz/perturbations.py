@@ -53,7 +53,7 @@ def holder(fields: Fields) -> tuple[Any, str]:
     return fields, name
 
 
-def said(piece: Piece, text: str) -> Piece:
+def with_text(piece: Piece, text: str) -> Piece:
     """The piece with another text."""
     payload = piece.payload
     inner, name = holder(payload)
@@ -65,7 +65,7 @@ def said(piece: Piece, text: str) -> Piece:
 def raw(piece: Piece, value: str) -> bytes:
     """The piece with raw bytes where its text was."""
     mark = "\x02mark"
-    whole = said(piece, mark).encode()
+    whole = with_text(piece, mark).encode()
     return whole.replace(json.dumps(mark).encode(), value.encode("utf-8", "surrogatepass"))
 
 
@@ -152,7 +152,7 @@ def _unpadded(fields: Fields, source: Random) -> None:
 
 def _long(piece: Piece, source: Random) -> bytes:
     size = source.choice((300, 5_000, 70_000))
-    return said(piece, source.choice(("x", "\u8c46", "\\")) * size).encode()
+    return with_text(piece, source.choice(("x", "\u8c46", "\\")) * size).encode()
 
 
 def _framed(piece: Piece, source: Random) -> bytes:
@@ -182,8 +182,8 @@ PERTURBATIONS: Final[Mapping[str, Perturbation]] = {
     "another id": _with(_another_id),
     "gap": _with(_gap),
     "number": _number,
-    "empty": lambda piece, _: said(piece, "").encode(),
-    "marker": lambda piece, _: said(piece, MARKER).encode(),
+    "empty": lambda piece, _: with_text(piece, "").encode(),
+    "marker": lambda piece, _: with_text(piece, MARKER).encode(),
     "comment": lambda piece, s: s.choice((b": ping\n\n", b":\n", b": a\n: b\n\n")) + piece.encode(),
     "crlf": lambda piece, _: piece.encode().replace(b"\n", b"\r\n"),
     "twice": lambda piece, _: piece.encode() * 2,

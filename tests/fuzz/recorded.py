@@ -31,31 +31,22 @@ Told = list[StreamResult] | str
 
 
 def _in_runs(
-    setting: JudgeSetting,
-    exchange: Exchange,
-    chunks: Iterable[Chunk],
-    end: Ending,
-    *,
-    scenario: ScenarioJudge | None = None,
-    is_last: bool = True,
-    transcript: Transcript | None = None,
-    listener: EventListener | None = None,
+    setting: JudgeSetting, exchange: Exchange, chunks: Iterable[Chunk], end: Ending, **more: Any
 ) -> JudgedView:
     """As `check_wire`, but every chunk is fed as it is given."""
-    if scenario is not None and setting.bound.scenario.rules:
-        return check_wire(
-            *(setting, exchange, chunks, end),
-            scenario=scenario,
-            is_last=is_last,
-            transcript=transcript,
-            listener=listener,
-        )
-    view = RunningView(setting, exchange, scenario)
-    view.transcript, view.listener = transcript, listener
-    return _fed(view, chunks, end, is_last=is_last)
+    if more.get("scenario") is not None and setting.bound.scenario.rules:
+        return check_wire(setting, exchange, chunks, end, **more)
+    return _fed(RunningView, setting, exchange, chunks, end, **more)
 
 
 def _frame_by_frame(
+    setting: JudgeSetting, exchange: Exchange, chunks: Iterable[Chunk], end: Ending, **more: Any
+) -> JudgedView:
+    return _fed(WireView, setting, exchange, chunks, end, **more)
+
+
+def _fed(
+    kind: type[WireView],
     setting: JudgeSetting,
     exchange: Exchange,
     chunks: Iterable[Chunk],
@@ -66,12 +57,8 @@ def _frame_by_frame(
     transcript: Transcript | None = None,
     listener: EventListener | None = None,
 ) -> JudgedView:
-    view = WireView(setting, exchange, scenario)
+    view = kind(setting, exchange, scenario)
     view.transcript, view.listener = transcript, listener
-    return _fed(view, chunks, end, is_last=is_last)
-
-
-def _fed(view: WireView, chunks: Iterable[Chunk], end: Ending, *, is_last: bool) -> JudgedView:
     for data, ms in chunk_times(chunks):
         view.feed(data, ms)
     return view.finish(end, is_last=is_last)

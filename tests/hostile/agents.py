@@ -39,7 +39,7 @@ def flood(name: str, what: str, *, sampled: bool = False) -> HostileAgent:
     return HostileAgent(name, program, (FINDINGS, REMOTE), sampled=sampled)
 
 
-def says(name: str, what: str) -> HostileAgent:
+def writing(name: str, what: str) -> HostileAgent:
     """Says one thing, and then nothing."""
     program = f"import sys, time\nsys.stdout.write({what})\nsys.stdout.flush()\ntime.sleep(600)"
     return HostileAgent(name, program, (FINDINGS, REMOTE))
@@ -60,12 +60,12 @@ AGENTS: Final = (
     flood("a flood of updates", f'"""{_UPDATE}""" * 999'),
     flood("a flood of blank lines", '"\\n" * 9999'),
     flood("a flood of answers", '"{\\"jsonrpc\\":\\"2.0\\",\\"id\\":7,\\"result\\":{}}\\n" * 999'),
-    says("deep JSON", '"[" * 900000 + "\\n"'),
-    says("digits", '"{\\"id\\":" + "9" * 90000 + "}\\n"'),
-    says("a surrogate", '"{\\"id\\":\\"\\\\ud800\\"}\\n"'),
-    says("escapes", '"\\x1b]0;owned\\x07\\x1b[2J\\u202e\\n"'),
-    says("zeros", '"\\0" * 99999 + "\\n"'),
-    says("another version", '"{\\"jsonrpc\\":\\"9\\",\\"id\\":0,\\"result\\":[]}\\n"'),
+    writing("deep JSON", '"[" * 900000 + "\\n"'),
+    writing("digits", '"{\\"id\\":" + "9" * 90000 + "}\\n"'),
+    writing("a surrogate", '"{\\"id\\":\\"\\\\ud800\\"}\\n"'),
+    writing("escapes", '"\\x1b]0;owned\\x07\\x1b[2J\\u202e\\n"'),
+    writing("zeros", '"\\0" * 99999 + "\\n"'),
+    writing("another version", '"{\\"jsonrpc\\":\\"9\\",\\"id\\":0,\\"result\\":[]}\\n"'),
     HostileAgent(
         "an error for all",
         "import sys, json\nfor line in sys.stdin: "

@@ -79,5 +79,4 @@ def wait_limited(process: subprocess.Popen[bytes]) -> int:
 
 
 def _text_of(file: int) -> str:
-    size = os.fstat(file).st_size
-    return os.pread(file, size, 0).decode("utf-8", "backslashreplace")
+    return os.pread(file, os.fstat(file).st_size, 0).decode("utf-8", "backslashreplace")

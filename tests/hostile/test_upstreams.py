@@ -133,7 +133,7 @@ def test_tls_that_is_cut_is_an_end(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "code"), [("https", 3), ("http", 3)])
-def test_the_wrong_protocol_is_told(scheme: str, code: int, tmp_path: Path) -> None:
+def test_the_wrong_protocol_is_reported(scheme: str, code: int, tmp_path: Path) -> None:
     """TLS where none is spoken, and none where TLS is."""
     pem = certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -154,7 +154,7 @@ def gemini_chunk(*parts: dict[str, Any], name: str = "r1") -> bytes:
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"
 
 
-def test_a_reason_to_finish_behind_code_ends_no_answer() -> None:
+def test_a_reason_to_finish_after_code_ends_no_answer() -> None:
     code = {"executableCode": {"language": "PYTHON", "code": "1 + 1"}}
     run = {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}
     result = Checker("gemini.generate").check(

@@ -40,7 +40,7 @@ def specs(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.every_run
-def test_every_value_is_that_of_the_yaml_files_beside_it(specs: Path) -> None:
+def test_every_value_is_that_of_the_yaml_files_next_to_it(specs: Path) -> None:
     values = list(spec_values())
     assert {each.kind for each in values} == {"suite", "profile", "fingerprints", "markers"}
     for each in values:
@@ -51,9 +51,7 @@ def test_every_value_is_that_of_the_yaml_files_beside_it(specs: Path) -> None:
     assert str(specs) in repr(values)
 
 
-def test_no_yaml_is_read_where_values_are_there(
-    specs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_values_replace_reading_yaml(specs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("YAML is read")
 
@@ -97,23 +95,21 @@ def test_a_profile_falls_with_what_it_extends(specs: Path) -> None:
     assert built_value("profile", specs / PROFILE) is None
 
 
-def test_a_mistake_in_a_changed_file_is_told_with_its_place(specs: Path) -> None:
+def test_a_mistake_in_a_changed_file_is_reported_with_its_place(specs: Path) -> None:
     (specs / SUITE).write_text("suite: [\n", encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         suites.shipped_suites.__wrapped__()
     assert str(caught.value.place) == f"{specs / SUITE}:2:1"
 
 
-def test_a_file_that_is_new_is_read_beside_the_others(specs: Path) -> None:
+def test_a_file_that_is_new_is_read_next_to_the_others(specs: Path) -> None:
     file = specs / "wire" / "own.yaml"
     text = (specs / "wire/timing.yaml").read_text(encoding="utf-8")
     file.write_text(text.replace("suite: wire/timing", "suite: wire/own"), encoding="utf-8")
     assert "wire/own" in {suite.id for suite in suites.shipped_suites.__wrapped__()}
 
 
-def test_values_of_another_version_are_none(
-    specs: Path, built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_versions_are_void(specs: Path, built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(built_values, "__version__", "0.0.9")
     build_values(specs.with_name(VALUES_NAME))
     monkeypatch.undo()

@@ -61,7 +61,7 @@ def streamed(checker: Checker, exchange: Exchange) -> StreamResult:
     return stream.close(exchange.end)
 
 
-def told(result: StreamResult) -> tuple[object, ...]:
+def result_fields(result: StreamResult) -> tuple[object, ...]:
     """What is said of a stream, whatever the file and the name of the exchange."""
     found = [(f.rule, f.event, f.byte, f.message) for f in result.findings]
     return dict(result.verdicts), dict(result.reasons), found
@@ -77,7 +77,7 @@ def test_chunks_with_times_are_judged_as_the_cassette_that_holds_them() -> None:
             c.rule for c in by_file.changes
         }
         assert {r: result.verdicts[r] for r in shared} == {r: by_file.verdicts[r] for r in shared}
-        assert told(streamed(checker, exchange)) == told(result)
+        assert result_fields(streamed(checker, exchange)) == result_fields(result)
     assert len(recorded()) > 20
     assert len(checkers) > 2
 
@@ -155,7 +155,7 @@ def cold_checker() -> Checker:
 
 def test_eight_threads_share_a_checker_that_has_judged_nothing_yet() -> None:
     exchanges = [each for _, dialect, each in recorded() if dialect == DIALECT]
-    alone = [told(judged(cold_checker(), each)) for each in exchanges]
+    alone = [result_fields(judged(cold_checker(), each)) for each in exchanges]
     for _ in range(3):
         cold = cold_checker()
         barrier = Barrier(8)
@@ -165,7 +165,7 @@ def test_eight_threads_share_a_checker_that_has_judged_nothing_yet() -> None:
             found: list[object] = [None] * len(exchanges)
             for step in range(len(exchanges)):
                 at = (step + turn) % len(exchanges)
-                found[at] = told((judged, streamed)[turn % 2](cold, exchanges[at]))
+                found[at] = result_fields((judged, streamed)[turn % 2](cold, exchanges[at]))
             return found
 
         with ThreadPoolExecutor(8) as pool:
@@ -194,12 +194,11 @@ def own_files(tmp_path: Path) -> tuple[Path, Path]:
     return suite, profile
 
 
-def test_the_users_suites_stand_beside_shipped_ones(own_files: tuple[Path, Path]) -> None:
+def test_the_users_suites_stand_next_to_shipped_ones(own_files: tuple[Path, Path]) -> None:
     suite, _ = own_files
     wanted = ["wire/chat", str(suite)]
     made = Checker(DIALECT, suites=wanted)
-    again = pickle.loads(pickle.dumps(made))
-    assert again.check([FRAME]) == made.check([FRAME])
+    assert pickle.loads(pickle.dumps(made)).check([FRAME]) == made.check([FRAME])
     by_chunks = check_chunks([FRAME], dialect=DIALECT, suites=wanted).streams[0]
     assert by_chunks.verdicts == made.check([FRAME]).verdicts
     rules = {rule.rpartition("/")[0] for rule in by_chunks.verdicts}

@@ -101,9 +101,7 @@ def edited(path: Path) -> None:
         lambda it: it.file.unlink(),
     ],
 )
-def test_with_any_change_yaml_is_read(
-    checkout: Checkout, change: Callable[[Checkout], None]
-) -> None:
+def test_any_change_reads_yaml(checkout: Checkout, change: Callable[[Checkout], None]) -> None:
     change(checkout)
     assert checkout.of_suite() is None
 

@@ -51,17 +51,17 @@ def test_where_alone_a_fault_came(
     of_one: tuple[int, int],
     other: dict[str, Any],
     of_other: tuple[int, int],
-    told: str,
+    message: str,
 ) -> None:
     judged = [
         (stream(**kind), number < having)
         for kind, (having, total) in ((one, of_one), (other, of_other))
         for number in range(total)
     ]
-    assert lone_circumstances(judged) == ((told,) if told else ())
+    assert lone_circumstances(judged) == ((message,) if message else ())
 
 
-def test_what_parts_the_streams_alike_is_told_once() -> None:
+def test_what_parts_the_streams_the_same_is_reported_once() -> None:
     one, other = {"dialect": "a", "profile": "p"}, {"dialect": "b", "profile": "q"}
     judged = [(stream(**kind), kind is one) for kind in (one, other) * 10]
     assert lone_circumstances(judged) == ("only in a (10 of 10, 0 of 10 in b)",)

@@ -43,9 +43,7 @@ BEFORE_FINISH = "thinking/stream/before-finish"
         ([THOUGHTS[0], "So ten it is.", ""], {"hop/thinking", "hop/thinking-parts"}),
     ],
 )
-def test_a_part_that_is_lost_or_comes_again_is_one_finding(
-    shown: list[str], broken: set[str]
-) -> None:
+def test_lost_or_repeated_part_is_one_finding(shown: list[str], broken: set[str]) -> None:
     parts = [
         {**event, "id": str(number)}
         for number, text in enumerate(shown)
@@ -170,7 +168,7 @@ def test_a_part_that_is_never_closed_is_one_finding(
         *("wire/responses/thinking-counted", "wire/messages/delta-present"),
     ],
 )
-def test_an_end_that_was_made_up_lacks_its_reason_and_counts(
+def test_invented_end_has_no_count(
     due: tuple[str, ...], came: str, is_why: bool, rule: str
 ) -> None:
     ledger = Ledger(StreamResult("", 1, "", "", named=False, verdicts={}, findings=()))
@@ -190,9 +188,7 @@ def test_an_end_that_was_made_up_lacks_its_reason_and_counts(
         ("hop/thinking", 9, False),
     ],
 )
-def test_what_a_request_loses_of_sealed_data_is_one_finding(
-    rule: str, leader: str, event: int, is_why: bool
-) -> None:
+def test_lost_sealed_data_is_one_finding(rule: str, leader: str, event: int, is_why: bool) -> None:
     ledgers = [failing(exchange=1), failing(exchange=3)]
     for ledger, of, at in ((ledgers[0], rule, 9), (ledgers[1], leader, event)):
         place = ReferencedEvent("a.jsonl", 2, at, None, None, "", "")
@@ -204,10 +200,10 @@ def test_what_a_request_loses_of_sealed_data_is_one_finding(
 
 
 def test_no_text_is_lost_by_wrong_counts() -> None:
-    said = "thinking/answer/said"
-    for cause, left in (("wire/chat/total-is-sum", {said}), ("wire/chat/carries", set[str]())):
+    text = "thinking/answer/said"
+    for cause, left in (("wire/chat/total-is-sum", {text}), ("wire/chat/carries", set[str]())):
         ledger = Ledger(StreamResult("", 1, "", "", named=False, verdicts={}, findings=()))
-        for found in (found_at(said, 4), found_at(cause, 2)):
+        for found in (found_at(text, 4), found_at(cause, 2)):
             ledger.add(found.rule, Verdict.FAIL, findings=[found], by="hops")
         withdraw_consequences(ledger)
         assert set(ledger.rules_with(Verdict.FAIL)) - {cause} == left

@@ -19,7 +19,7 @@ from conformance.judging.transcript import Transcript
 from conformance.profiles.fingerprints import Signs, Watch
 from conformance.profiles.lookup import fingerprints
 from tests.benchmarks.corpora import chat, messages, responses, spaced
-from tests.judging.test_marked_runs import encoded, words
+from tests.judging.test_line_runs import encoded, words
 
 DELTAS = 100  # more than the most that are read one by one before it is tried again
 STREAMS = {

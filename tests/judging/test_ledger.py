@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -11,7 +13,7 @@ from msgspec.structs import replace
 import conformance
 from conformance.cassette import Cassette, Header
 from conformance.core.errors import HarnessError
-from conformance.core.events import Exchange, Response
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.evidence import writing
 from conformance.judging.ledger import WRITERS, Ledger
 from conformance.judging.result import Finding, StreamResult, VerdictChange
@@ -20,6 +22,8 @@ from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.in_memory import InMemory
 from conformance.rules.verdicts import Level, Verdict
+from tests.fuzz.both import difference, fast, setting_for, slow
+from tests.fuzz.dialogues import Piece
 
 
 def finding(rule: str, event: int = 1, level: Level = Level.MUST) -> Finding:
@@ -165,3 +169,24 @@ def test_exchanges_that_come_to_the_same_share_what_they_came_to() -> None:
     assert len(results) == len(exchanges)
     assert len({id(each.verdicts) for each in results}) <= 3
     assert len({id(each.reasons) for each in results}) <= 3
+
+
+# Two slices of one rule are broken by the end; other rules opened them the other way round.
+TWO_AT_ONCE: Final = (
+    '{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signa'
+    'ture":"c3ludGhldGljLCBub3RoaW5nIGlzIGVuY3J5cHRlZCBoZXJlOiBzaWduYXR1cmUg"}}\n'
+    '{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":'
+    '"toolu_2","name":"get_tide","input":{},"caller":{"type":"direct"}}}\n'
+    '{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thin'
+    'king":"","signature":""}}\n'
+    '{"type":"content_block_delta","index":null,"delta":{"type":"text_delta","text":"'
+    ' so"}}\n'
+)
+
+
+def test_what_one_event_breaks_in_several_slices_stands_in_their_order() -> None:
+    data = b"".join(
+        Piece(text, json.loads(text)["type"]).encode() for text in TWO_AT_ONCE.splitlines()
+    )
+    setting = setting_for("anthropic.messages", "strict", Rulebook.load())
+    assert not difference(slow(setting, [Chunk(data)]), fast(setting, [Chunk(data)]))

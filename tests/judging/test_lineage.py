@@ -159,9 +159,9 @@ def test_what_follows(
 
 def test_the_surest_sign_comes_first() -> None:
     named = plain_finding(about=INDEX)
-    beside = plain_finding(event=4)
+    extra = plain_finding(event=4)
     later = plain_finding(event=4, slice={"output_index": -1})
-    assert list(direct_causes([named, beside, later]))[2] == [0, 1]
+    assert list(direct_causes([named, extra, later]))[2] == [0, 1]
 
 
 def test_on_one_event_the_gravest_and_then_the_widest_leads() -> None:

@@ -113,7 +113,7 @@ def chunk(number: int, choice: dict[str, Any], **more: Any) -> bytes:
     return b"data: " + json.dumps({**head, "choices": [choice], **more}).encode() + b"\n\n"
 
 
-def said(number: int, text: str, *, of: int = 0, **delta: Any) -> bytes:
+def text_chunk(number: int, text: str, *, of: int = 0, **delta: Any) -> bytes:
     delta = {"content": text, **delta}
     return chunk(number, {"index": of, "delta": delta, "finish_reason": None})
 
@@ -129,23 +129,27 @@ def test_what_names_another_answer_in_one_frame_is_one_finding() -> None:
     assert broken(CHAT, [*stream[:at], other, *stream[at + 1 :]]) == {"wire/chat/same-id"}
 
 
-def test_ids_that_are_made_anew_hide_no_second_fault() -> None:
-    stream = [said(1, "", role="assistant"), said(2, "High water is at nine."), finished(3)]
+def test_ids_that_are_made_again_hide_no_second_fault() -> None:
+    stream = [
+        text_chunk(1, "", role="assistant"),
+        text_chunk(2, "High water is at nine."),
+        finished(3),
+    ]
     found = broken(CHAT, [*stream, finished(4), b"data: [DONE]\n\n"])
     assert {"wire/chat/same-id", "wire/chat/finish-once"} <= found
 
 
 def test_a_fault_of_a_choice_that_another_answer_lacks_is_one_of_its_own() -> None:
-    both = [said(1, "", of=of, role="assistant") for of in (0, 1)]
-    stream = [*both, said(1, "Nine.", of=0), said(1, "Ten.", of=1), finished(1, of=1)]
-    other = [said(2, "", role="assistant"), said(2, "Eleven."), finished(2)]
+    both = [text_chunk(1, "", of=of, role="assistant") for of in (0, 1)]
+    stream = [*both, text_chunk(1, "Nine.", of=0), text_chunk(1, "Ten.", of=1), finished(1, of=1)]
+    other = [text_chunk(2, "", role="assistant"), text_chunk(2, "Eleven."), finished(2)]
     ends = [finished(1, of=1), finished(1), b"data: [DONE]\n\n"]
     found = broken(CHAT, [*stream, *other, *ends])
     assert {"wire/chat/same-id", "wire/chat/finish-once"} <= found
     assert "wire/chat/role-once" not in found
 
 
-def test_a_marker_beside_another_answer_is_one_of_its_own() -> None:
+def test_a_marker_next_to_another_answer_is_one_of_its_own() -> None:
     stream = frames(CHAT)
     marked = [frame.replace(b'"content":"', b'"content":"</think>', 1) for frame in stream]
     found = broken(CHAT, inserted(marked, with_other_ids(marked)))

@@ -51,9 +51,7 @@ CLAUDE: Final = ("claude.stream-json", "wire/stream-json/init-first")
         (CLAUDE, [SAID, RESULT], Verdict.FAIL),
     ],
 )
-def test_nothing_is_owed_before_it_begins(
-    of: tuple[str, str], lines: list[Any], verdict: Verdict
-) -> None:
+def test_nothing_is_owed_early(of: tuple[str, str], lines: list[Any], verdict: Verdict) -> None:
     dialect, rule = of
     body = "".join(json.dumps(line) + "\n" for line in lines).encode()
     assert Checker(dialect, "strict").check([body]).verdicts[rule] is verdict

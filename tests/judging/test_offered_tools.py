@@ -66,7 +66,7 @@ def test_every_dialect_offers_tools_in_its_own_form(dialect: str) -> None:
         ('{"city":', None),
     ],
 )
-def test_arguments_are_told_apart_by_what_is_wrong(arguments: str, words: str | None) -> None:
+def test_arguments_are_distinguished_by_what_is_wrong(arguments: str, words: str | None) -> None:
     assert fit(arguments) == words
 
 

@@ -45,9 +45,7 @@ class NobodyAsked:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("rule", IDS)
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_only_rules_that_read_a_column_end_runs(
-    dialect: str, rule: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_column_readers_end_runs(dialect: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = frames_in_runs(monkeypatch)
     pieces = stream(dialect, [], [" y", "z"] * 20, Random(1))
     fast(user_setting(dialect, rule), [Chunk(b"".join(p.encode() for p in pieces))])
@@ -285,9 +283,7 @@ def block_stream(blocks: int, deltas: int) -> bytes:
 
 
 @pytest.mark.parametrize("visits", [95, 105, 115, 600, 1000])
-def test_visits_of_many_slices_meet_their_cap_at_the_same_frame(
-    visits: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slice_visits_meet_their_cap(visits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "MOST_VISITS", visits)
     monkeypatch.setattr(judge, "FREE_VISITS", 9)
     rule = {"slice": ["index"], "grammar": "opening d*"}

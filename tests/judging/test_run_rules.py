@@ -40,7 +40,7 @@ def recorded(tmp_path: Path) -> Path:
     return path
 
 
-def told(*args: str) -> str:
+def output_of(*args: str) -> str:
     result = CliRunner().invoke(app, list(args))
     assert result.exit_code == 0, result.output
     return result.output
@@ -49,7 +49,7 @@ def told(*args: str) -> str:
 @pytest.mark.one_in(15)
 @pytest.mark.parametrize("rule", ADDED_RULES)
 def test_each_is_explained(rule: str) -> None:
-    text = told("explain", rule)
+    text = output_of("explain", rule)
     assert text.startswith(f"{rule}  {ADDED_RULES[rule].level}")
     assert "added by a run" in text
 
@@ -59,10 +59,10 @@ def test_no_suite_states_one() -> None:
     assert not stated & ADDED_RULES.keys()
 
 
-def test_all_are_listed_beside_those_of_the_suites() -> None:
-    listed = json.loads(told("list", "rules", "--format", "json"))["rules"]
+def test_all_are_listed_next_to_those_of_the_suites() -> None:
+    listed = json.loads(output_of("list", "rules", "--format", "json"))["rules"]
     assert ADDED_RULES.keys() <= {each["id"] for each in listed}
-    of_suite = json.loads(told("list", "rules", "--suite", "wire/sse", "--format", "json"))
+    of_suite = json.loads(output_of("list", "rules", "--suite", "wire/sse", "--format", "json"))
     assert not ADDED_RULES.keys() & {each["id"] for each in of_suite["rules"]}
 
 
@@ -80,6 +80,6 @@ def test_they_stay_where_only_rules_of_suites_are_chosen(recorded: Path) -> None
     assert "scenario/ending" in check_paths([recorded], rules=["wire/*"]).verdicts
 
 
-def test_a_near_miss_is_told() -> None:
+def test_a_near_miss_is_reported() -> None:
     with pytest.raises(UsageError, match=r"'harness/endin'.*harness/ending"):
         Rulebook.load((), ["harness/endin"])

@@ -100,9 +100,7 @@ def test_there_is_enough_of_it() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_nearly_all_deltas_of_a_clean_stream_are_taken_in_runs(
-    dialect: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clean_deltas_are_taken_in_runs(dialect: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = frames_in_runs(monkeypatch)
     source = Random(1)
     pieces = stream(dialect, texts(700, source), texts(700, source), source)
@@ -190,9 +188,7 @@ def test_chunks_that_end_in_another_line_end_keep_their_time() -> None:
 
 @pytest.mark.parametrize("cap", [30, 60, 100])
 @pytest.mark.parametrize("rule", ["fold-concat", "fold-lacks-thinking", "compare-concat"])
-def test_a_cap_is_met_at_the_same_frame(
-    rule: str, cap: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cap_is_met_at_the_same_frame(rule: str, cap: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fold_collect, "MOST_BYTES", cap)
     monkeypatch.setattr(compare, "MOST_BYTES", cap)
     source = Random(1)

@@ -31,15 +31,12 @@ HOSTILE = st.lists(st.one_of(st.binary(max_size=40), st.sampled_from(PIECES)), m
 
 
 @given(st.sampled_from(DIALECTS), HOSTILE, st.one_of(st.none(), st.floats()), st.binary())
-def test_nothing_that_a_stream_holds_raises(
-    dialect: str, chunks: list[bytes], ms: float | None, header: bytes
-) -> None:
+def test_nothing_raises(dialect: str, chunks: list[bytes], ms: float | None, header: bytes) -> None:
     response = {"status": 200, "headers": [(b"content-type", header)]}
     stream = CHECKERS[dialect].stream(response=response, request=[1])
     for chunk in chunks:
         stream.feed(chunk, ms)
-    result = stream.close("reset")
-    assert Verdict.ERROR not in result.verdicts.values()
+    assert Verdict.ERROR not in stream.close("reset").verdicts.values()
 
 
 def test_findings_come_with_their_chunk_and_stand_in_the_result() -> None:
@@ -118,7 +115,7 @@ def fed_slowly(
     return stream, stream.close()
 
 
-def test_past_its_budget_a_stream_is_untestable_and_costs_nothing(
+def test_past_its_budget_a_stream_is_untestable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     frames = [FRAME % text for text in (b"<think>a", b"b", b"c", b"d")]
@@ -157,9 +154,7 @@ def _fails(*_: Any, **__: Any) -> Any:
 
 
 @pytest.mark.parametrize(("name", "where"), [("feed", RunningView), ("finish", WireView)])
-def test_an_error_of_ours_is_a_verdict(
-    monkeypatch: pytest.MonkeyPatch, name: str, where: type
-) -> None:
+def test_error_of_ours_is_verdict(monkeypatch: pytest.MonkeyPatch, name: str, where: type) -> None:
     stream = CHECKERS["openai.chat"].stream()
     stream.feed(FRAME % b"<think>")
     monkeypatch.setattr(where, name, _fails)
@@ -171,7 +166,7 @@ def test_an_error_of_ours_is_a_verdict(
     assert reason == "the judge failed: RuntimeError: a bug"
 
 
-def test_a_stream_that_is_not_chosen_costs_nothing_and_says_so(
+def test_unchosen_stream_costs_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     checker = CHECKERS["openai.chat"]

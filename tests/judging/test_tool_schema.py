@@ -55,7 +55,7 @@ WORDS: dict[str, Any] = {
         (7, LOOP, ""),
     ],
 )
-def test_what_surely_does_not_fit_is_told(value: Any, schema: Any, words: str) -> None:
+def test_what_surely_does_not_fit_is_reported(value: Any, schema: Any, words: str) -> None:
     assert misfit(value, schema) == words
 
 
@@ -114,9 +114,7 @@ TRIP: dict[str, Any] = {
         (("elsewhere",), "anything", True),
     ],
 )
-def test_which_keys_a_place_of_a_schema_knows(
-    path: tuple[str | int, ...], key: str, *, known: bool
-) -> None:
+def test_schema_knows_keys_of_place(path: tuple[str | int, ...], key: str, *, known: bool) -> None:
     place = SchemaPlace.of(TRIP)
     for each in path:
         place = place.under(each) if isinstance(each, str) else place.element

@@ -92,9 +92,7 @@ def test_only_the_layer_that_is_asked_for_is_kept() -> None:
         (None, "cut"),
     ],
 )
-def test_an_incomplete_response_is_never_a_complete_answer(
-    why: dict[str, str] | None, ending: str
-) -> None:
+def test_incomplete_response_is_no_answer(why: dict[str, str] | None, ending: str) -> None:
     response = {"id": "r", "object": "response", "status": "incomplete", "output": []}
     closing = {"type": "response.incomplete", "response": {**response, "incomplete_details": why}}
     body = b"event: response.incomplete\ndata: %b\n\n" % json.dumps(closing).encode()

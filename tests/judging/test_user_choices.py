@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 from msgspec.structs import replace
 
@@ -13,12 +11,12 @@ from conformance.core.clock import chunk_times
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.judging.fast.running import check_wire
-from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.judging.wire import WireView
 from conformance.profiles.lookup import find
 from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
+from tests.rulebooks import rulebook
 
 SENT = "effort/chat/sent"
 CHOSEN = (
@@ -29,11 +27,6 @@ CHOSEN = (
     "mutants/effort/responses/changed-level",
     "mutants/effort/messages/adaptive-level",
 )
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
 
 
 def recorded(name: str) -> tuple[JudgeSetting, tuple[Exchange, ...]]:

@@ -57,7 +57,7 @@ def test_another_chunk_does_not_wait(chunk: bytes) -> None:
     assert waiting.rows == []
 
 
-def test_a_beginning_is_told_from_another_frame() -> None:
+def test_a_beginning_is_reported_from_another_frame() -> None:
     waiting = WaitingRows(like())
     assert all(waiting.begins((FRAME % b"a")[:size]) for size in range(len(FRAME)))
     assert not waiting.begins(b"data: [DONE]\n\n")
@@ -88,9 +88,7 @@ def test_few_rows_wait() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("clock", [True, False])
-def test_frames_that_come_one_by_one_are_judged_as_ever(
-    dialect: str, seed: int, clock: bool
-) -> None:
+def test_single_frames_are_judged_the_same(dialect: str, seed: int, clock: bool) -> None:
     source = Random(seed)
     words = [
         source.choice(["a", " so", "\\", '"', "</thi", "nk>", "\u8c46", ""]) for _ in range(90)
@@ -101,8 +99,7 @@ def test_frames_that_come_one_by_one_are_judged_as_ever(
     frames = [*(frame + b"\n\n" for frame in frames), last]
     chunks = [Chunk(frame, source.choice((0.0, 5.0)) if clock else None) for frame in frames]
     for setting in (shipped_setting(dialect), user_setting(dialect, "fold-lacks")):
-        outcome = slow(setting, chunks)
-        assert not difference(outcome, fast(setting, chunks))
+        assert not difference(slow(setting, chunks), fast(setting, chunks))
 
 
 def test_what_waits_is_smaller_than_its_frames() -> None:
@@ -114,7 +111,7 @@ def test_what_waits_is_smaller_than_its_frames() -> None:
     assert len(view._run.waiting.rows) > 20
 
 
-def test_behind_a_run_that_paid_the_next_one_begins_at_once() -> None:
+def test_after_a_run_that_paid_the_next_one_begins_at_once() -> None:
     view = RunningView(shipped_setting("openai.chat"), Exchange())
     thought = FRAME.replace(b"content", b"reasoning_content")
     in_run: list[bool] = []

@@ -45,12 +45,12 @@ def read_converse(body: bytes) -> Iterator[Event]:
         with closing(client.converse_stream(modelId="m", messages=asked)["stream"]) as stream:
             for event in stream:
                 ((kind, data),) = event.items()
-                yield from heard(kind, data, calls)
+                yield from read_event(kind, data, calls)
     finally:
         client.meta.events.unregister("before-send.bedrock-runtime", unique_id="fake")
 
 
-def heard(kind: str, data: Any, calls: Calls) -> Iterator[Event]:
+def read_event(kind: str, data: Any, calls: Calls) -> Iterator[Event]:
     """What one event says."""
     match kind:
         case "contentBlockStart" if "toolUse" in data.get("start", {}):

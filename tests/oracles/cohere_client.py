@@ -35,10 +35,10 @@ def read_chat(body: bytes) -> Iterator[Event]:
     _SERVER.body = body
     calls: list[Event] = []
     for event in _client().v2.chat_stream(model="m", messages=_ASK):
-        yield from heard(event, calls)
+        yield from read_event(event, calls)
 
 
-def heard(event: Any, calls: list[Event]) -> Iterator[Event]:
+def read_event(event: Any, calls: list[Event]) -> Iterator[Event]:
     """What one event says; one call is over before the next one starts."""
     match event.type:
         case "content-start" | "content-delta":

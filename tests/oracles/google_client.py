@@ -47,10 +47,10 @@ def read_interaction(body: bytes) -> Iterator[Event]:
     calls = Calls()
     with kept_models(serializers):
         for event in _client(body).interactions.create(model="m", input="Hi.", stream=True):
-            yield from heard(event, calls)
+            yield from read_event(event, calls)
 
 
-def heard(event: Any, calls: Calls) -> Iterator[Event]:
+def read_event(event: Any, calls: Calls) -> Iterator[Event]:
     """What one event of an interaction says."""
     match event.event_type:
         case "step.start" if event.step.type == "function_call":

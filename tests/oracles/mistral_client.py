@@ -28,10 +28,10 @@ def read_chat(body: bytes) -> Iterator[Event]:
     with kept_models(serializers):
         for event in _client().chat.stream(model="m", messages=asked):
             for choice in event.data.choices:
-                yield from heard(choice, calls)
+                yield from read_event(choice, calls)
 
 
-def heard(choice: Any, calls: Calls) -> Iterator[Event]:
+def read_event(choice: Any, calls: Calls) -> Iterator[Event]:
     """What one choice of a chunk says."""
     content = choice.delta.content
     for part in content if isinstance(content, list) else ():

@@ -60,7 +60,7 @@ def test_null_and_a_text_under_one_key_are_two_kinds() -> None:
         ({}, "object"),
     ],
 )
-def test_values_are_told_apart(value: object, named: str) -> None:
+def test_values_are_distinguished(value: object, named: str) -> None:
     assert type_of(value) == named
 
 

@@ -117,8 +117,8 @@ def counts(result: pytest.RunResult, **wanted: int) -> None:
     """Holds the outcomes against those that are wanted, and nothing else."""
     found: dict[str, Any] = result.parseoutcomes()
     # How many rules a suite has, and so how many `-k` leaves out, is nobody's business here.
-    beside = ("warnings", "warning", "deselected")
-    assert {k: v for k, v in found.items() if k not in beside} == wanted
+    extra = ("warnings", "warning", "deselected")
+    assert {k: v for k, v in found.items() if k not in extra} == wanted
 
 
 def recorded(project: Project, home: str = "cassettes/test_client/test_asks") -> list[str]:

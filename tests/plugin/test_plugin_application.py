@@ -115,9 +115,7 @@ def test_too_slow(conformance_agent):
 
 
 @pytest.mark.slow
-def test_an_agent_is_judged_in_a_few_lines(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agent_is_judged(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     pytester.makepyfile(AGENT)
     result = pytester.runpytest_inprocess("-p", "no:randomly")

@@ -102,9 +102,7 @@ def test_asynchronous_tests_use_the_fixtures(
 
 
 @needs("pytest_recording")
-def test_record_mode_of_pytest_recording_is_followed(
-    project: Project, upstream: ThreadedServer
-) -> None:
+def test_pytest_recording_mode_is_followed(project: Project, upstream: ThreadedServer) -> None:
     project.tests(ASKS)
     live = ("--record-mode=once", f"--conformance-url={upstream.url}")
     counts(project.spawn("-p", "pytest_recording.plugin", *live), passed=1)

@@ -218,9 +218,7 @@ def test_dialect_of_the_file_counts(project: Project) -> None:
         ("scenarios: [thnk]\n", "*needs a live target*"),
     ],
 )
-def test_mistake_in_a_file_is_one_line_with_its_place(
-    project: Project, text: str, line: str
-) -> None:
+def test_mistake_in_file_is_one_line_with_its_place(project: Project, text: str, line: str) -> None:
     project.take(SUMMARY, "good.cassette.jsonl")
     project.write("a.conformance.yaml", text)
     result = project.run("-rs")

@@ -77,9 +77,7 @@ def test_without_a_target_scenarios_are_skipped_visibly(project: Project) -> Non
     result.stdout.fnmatch_lines(["SKIPPED*a.conformance.yaml:1: needs a live target*"])
 
 
-def test_application_is_judged_without_a_port(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_application_needs_no_port(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(project.path)
     project.write("served.py", APP)
     project.write("a.conformance.yaml", SPEC)
@@ -90,9 +88,7 @@ def test_application_is_judged_without_a_port(
     result.stdout.fnmatch_lines(["a.conformance.yaml::chat/think/stream::wire/chat/* PASSED*"])
 
 
-def test_fault_of_an_application_fails_its_rule(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_application_fault_fails_rule(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BREAK", "1")
     monkeypatch.syspath_prepend(project.path)
     project.write("served.py", APP)
@@ -159,9 +155,7 @@ def test_scenarios_are_skipped_where_a_client_is_tested(project: Project) -> Non
     counts(project.run("--conformance-client=x"), skipped=1)
 
 
-def test_without_leaves_out_what_a_target_lacks(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_leaves_steps_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(project.path)
     project.write("served.py", APP)
     project.write("a.conformance.yaml", f"{SPEC}without: [thinking]\n")
@@ -184,9 +178,7 @@ async def app(scope, receive, send):
 """
 
 
-def test_key_is_taken_from_the_environment(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_key_is_taken_from_environment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(project.path)
     monkeypatch.setenv("SERVICE_KEY", "k-1")
     project.write("served.py", APP)
@@ -197,9 +189,7 @@ def test_key_is_taken_from_the_environment(
     assert result.parseoutcomes()["passed"] > 10
 
 
-def test_target_is_what_a_baseline_calls_it(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_target_has_its_baseline_name(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BREAK", "1")
     monkeypatch.syspath_prepend(project.path)
     project.write("served.py", APP)
@@ -212,9 +202,7 @@ def test_target_is_what_a_baseline_calls_it(
         assert outcomes.get("xfailed", 0) == expected
 
 
-def test_whole_places_are_items_where_the_file_says_so(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_can_choose_whole_places(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(project.path)
     project.write("served.py", APP)
     project.write("a.conformance.yaml", f"{SPEC}items: exchange\n")

@@ -45,9 +45,7 @@ def test_key_of_a_file_is_documented(key: str) -> None:
 
 
 @PLACES
-def test_url_and_record_name_what_is_recorded(
-    project: Project, upstream: ThreadedServer, place: str
-) -> None:
+def test_url_names_recordings(project: Project, upstream: ThreadedServer, place: str) -> None:
     project.tests("def test_asks(conformance_server):\n    ask(conformance_server)\n")
     args = (*given(place, "url", upstream.url), *given(place, "record", "once"))
     counts(project.run(*args), passed=1)
@@ -72,9 +70,7 @@ def test_asks(conformance_transport, slept):
 
 @PLACES
 @pytest.mark.parametrize(("timing", "times"), [("recorded", 1), ("scale:2", 2), ("none", 0)])
-def test_timing_is_that_of_the_recording(
-    project: Project, place: str, timing: str, times: int
-) -> None:
+def test_timing_is_that_of_recording(project: Project, place: str, timing: str, times: int) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     took = sum(each.ms or 0 for each in open_recording(PLAIN).exchanges[0].chunks) * times / 1000
     project.tests(ASKS.format(claim=f"sum(slept) == pytest.approx({took})"))
@@ -181,9 +177,7 @@ def test_folder_of_recordings_is_chosen(project: Project) -> None:
         (("-o", "conformance_unused=perhaps"), "*expected one of fail, ignore, got 'perhaps'*"),
     ],
 )
-def test_wrong_option_is_reported_before_the_work(
-    project: Project, args: tuple[str, ...], line: str
-) -> None:
+def test_wrong_option_stops_the_work(project: Project, args: tuple[str, ...], line: str) -> None:
     project.tests(ASKS.format(claim="pieces"))
     result = project.run(*args)
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -51,9 +51,7 @@ def test_a_spec_file_and_a_call_that_name_suites_win(project: Project) -> None:
 
 
 @pytest.mark.parametrize("folder", ["", "sub"])
-def test_a_baseline_of_the_project_is_found_from_everywhere(
-    project: Project, folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_project_baseline(project: Project, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     project.take(BROKEN, "one.cassette.jsonl")
     project.write("a.conformance.yaml", f"suites: [summary/lifecycle]\n{SPEC}")
     project.write("pytest.ini", "[pytest]\n")
@@ -86,9 +84,7 @@ def test_strictness_of_the_project_shows_in_the_head_and_ini_may_undo_it(project
     assert "conformance: strict" not in undone
 
 
-def test_variables_of_targets_are_secrets(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_target_variables_are_secrets(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     value = "a-word-that-nobody-may-see"
     monkeypatch.setenv("ACME_KEY", value)
     project.write(

@@ -66,14 +66,14 @@ def test_an_example_that_does_not_hold_fails_with_its_place(project: Project) ->
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (("    keeps:", "    kept:"), "*own.conformance.yaml:13:5: unknown key 'kept'*"),
         (("- - choices: [{index: 0, delta: {role: assistant}}]", "- ../a.sse"), "*leads out of*"),
     ],
 )
-def test_a_mistake_is_one_line(project: Project, change: tuple[str, str], said: str) -> None:
+def test_a_mistake_is_one_line(project: Project, change: tuple[str, str], message: str) -> None:
     project.write("own.conformance.yaml", RULES.replace(*change, 1))
     result = project.run()
-    result.stdout.fnmatch_lines([said])
+    result.stdout.fnmatch_lines([message])
     result.stdout.no_fnmatch_line("*Traceback*")

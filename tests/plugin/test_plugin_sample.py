@@ -59,9 +59,7 @@ def service(folder: Path) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("_clients")
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2", "uvicorn")
-def test_clients_are_recorded_once_and_tested_offline(
-    sample: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clients_are_recorded_once(sample: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     with service(sample.path) as url:
         live = ("--conformance-record=once", f"--conformance-url={url}")
         counts(sample.spawn("test_assistant.py", *live), passed=3)
@@ -79,9 +77,7 @@ def test_clients_are_recorded_once_and_tested_offline(
 @pytest.mark.slow
 @pytest.mark.usefixtures("_clients")
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
-def test_client_is_recorded_from_the_application_itself(
-    sample: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_client_is_recorded_in_process(sample: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     live = ("--conformance-record=once", "--conformance-url=asgi:service:app")
     counts(sample.run("test_assistant.py", "-k", "messages", *live), passed=1)
     monkeypatch.setenv("CI", "true")
@@ -91,9 +87,7 @@ def test_client_is_recorded_from_the_application_itself(
 @pytest.mark.slow
 @pytest.mark.usefixtures("_clients")
 @needs("fastapi", "pydantic_ai", "anthropic", "httpx2")
-def test_client_without_its_recordings_fails_in_ci(
-    sample: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_client_fails_without_recordings(sample: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
     result = sample.run("test_assistant.py")
     counts(result, failed=3)

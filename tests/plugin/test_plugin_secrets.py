@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from conformance.core.own_keys import KEYS, NAMES
 from tests.cli.test_secret_option import SECRETS, write_recording
 from tests.plugin.conftest import Project
 
@@ -21,15 +19,6 @@ def test_trace(conformance_trace):
 def test_alone():
     conformance.assert_conforms("a.cassette.jsonl", profile="strict")
 """
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    before = dict(KEYS), dict(NAMES)
-    yield
-    for known, was in zip((KEYS, NAMES), before, strict=True):
-        known.clear()
-        known.update(was)
 
 
 def given(place: str) -> tuple[str, ...]:
@@ -48,9 +37,9 @@ def test_no_report_of_pytest_holds_what_was_named(
     project.write("streams.conformance.yaml", FILE)
     project.write("test_streams.py", TEST)
     result = project.run(*given(place), "-v", "--junitxml=results.xml")
-    said = "\n".join((*result.outlines, *result.errlines))
-    assert "no-markers" in said
-    assert SECRETS[kind] not in said
+    text = "\n".join((*result.outlines, *result.errlines))
+    assert "no-markers" in text
+    assert SECRETS[kind] not in text
     assert SECRETS[kind] not in Path(project.path / "results.xml").read_text(encoding="utf-8")
 
 

@@ -39,9 +39,7 @@ def test_miss_shows_the_nearest_request_and_what_differs(project: Project) -> No
     result.stdout.fnmatch_lines(["*nearest is 0001-chat exchange 1: n was not recorded, sent 2*"])
 
 
-def test_the_hint_after_a_miss_next_to_a_marker_records_what_was_missed(
-    project: Project, upstream: ThreadedServer
-) -> None:
+def test_hint_after_a_miss_records_it(project: Project, upstream: ThreadedServer) -> None:
     project.take(PLAIN, "shared/think.cassette.jsonl")
     mark = (
         "import pytest\n@pytest.mark.conformance('shared/think.cassette.jsonl', unused='ignore')\n"
@@ -158,9 +156,7 @@ def test_new_episodes_asks_only_for_what_is_new(project: Project, upstream: Thre
     counts(project.run(), passed=1)
 
 
-def test_all_requests_again_and_replaces_what_was_requested(
-    project: Project, upstream: ThreadedServer
-) -> None:
+def test_record_all_replaces_recordings(project: Project, upstream: ThreadedServer) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.tests(ASKS)
     counts(project.run("--conformance-record=all", *url(upstream)), passed=1)
@@ -178,7 +174,7 @@ def test_all_keeps_what_was_not_requested_again(project: Project, upstream: Thre
     assert recorded(project) == ["0001-chat.cassette.jsonl", "0002-chat.cassette.jsonl"]
 
 
-def test_rewrite_begins_anew(project: Project, upstream: ThreadedServer) -> None:
+def test_rewrite_begins_again(project: Project, upstream: ThreadedServer) -> None:
     kept = project.take(PLAIN, f"{HOME}/0007-old.cassette.jsonl")
     kept.write_text(kept.read_text(encoding="utf-8").replace('"json":{', '"json":{"n":2,', 1))
     project.tests(ASKS)

@@ -86,9 +86,7 @@ def live(server: ThreadedServer, mode: str) -> tuple[str, str]:
 
 
 @way
-def test_transport_records_once_and_then_replays(
-    project: Project, upstream: ThreadedServer, way: str
-) -> None:
+def test_transport_records_once(project: Project, upstream: ThreadedServer, way: str) -> None:
     asks(project, way)
     for _ in range(2):
         counts(project.run(*live(upstream, "once")), passed=1)
@@ -104,9 +102,7 @@ def test_transport_records_once_and_then_replays(
 
 @pytest.mark.one_in(5)
 @way
-def test_transport_records_new_episodes_only(
-    project: Project, upstream: ThreadedServer, way: str
-) -> None:
+def test_transport_adds_new_episodes(project: Project, upstream: ThreadedServer, way: str) -> None:
     project.take(PLAIN, f"{HOME}/{KEPT}")
     asks(project, way, {}, {})
     counts(project.run(), failed=1)
@@ -117,7 +113,7 @@ def test_transport_records_new_episodes_only(
 
 
 @pytest.mark.parametrize(("mode", "left"), [("all", [KEPT, NEXT]), ("rewrite", [KEPT])])
-def test_transport_asks_anew(
+def test_transport_asks_again(
     project: Project, upstream: ThreadedServer, mode: str, left: list[str]
 ) -> None:
     project.take(PLAIN, f"{HOME}/0007-old.cassette.jsonl")
@@ -129,9 +125,7 @@ def test_transport_asks_anew(
     assert open_recording(project.path / HOME / left[-1]).header.origin == "live"
 
 
-def test_transport_holds_unused_episodes_against_a_test(
-    project: Project, upstream: ThreadedServer
-) -> None:
+def test_unused_episodes_fail_a_test(project: Project, upstream: ThreadedServer) -> None:
     other(project.take(PLAIN, f"{HOME}/{KEPT}"))
     asks(project, "httpx synchronous")
     result = project.run(*live(upstream, "new_episodes"))
@@ -233,9 +227,7 @@ def test_transport_to_nobody_leaves_no_recording(project: Project) -> None:
     [("fin", "RemoteProtocolError", "protocol-error"), ("rst", "ReadError", "reset")],
 )
 @library
-def test_transport_records_how_a_stream_broke(
-    project: Project, library: str, how: str, error: str, end: str
-) -> None:
+def test_break_is_recorded(project: Project, library: str, how: str, error: str, end: str) -> None:
     project.tests(
         f"import {library}\n"
         "def test_asks(conformance_transport):\n"
@@ -274,9 +266,7 @@ def test_answer_that_a_client_forgot_is_closed(project: Project, upstream: Threa
     assert (fresh.end, fresh.chunks) == ("client-closed", ())
 
 
-def test_application_that_fails_leaves_no_recording(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_application_is_no_tape(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(project.path)
     project.write("served.py", "async def app(scope, receive, send):\n    raise OSError('full')\n")
     project.tests(
@@ -376,9 +366,7 @@ def test_portless_miss_and_unused_exchange_fail(project: Project) -> None:
 
 @pytest.mark.parametrize(("how", "error"), [("fin", "RemoteProtocolError"), ("rst", "ReadError")])
 @library
-def test_portless_cut_ends_as_it_would_on_the_wire(
-    project: Project, library: str, how: str, error: str
-) -> None:
+def test_portless_cut_is_a_cut(project: Project, library: str, how: str, error: str) -> None:
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.tests(
         f"import {library}\n\n"

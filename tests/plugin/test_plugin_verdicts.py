@@ -44,9 +44,7 @@ def items(verdicts: FileVerdicts) -> Iterator[ItemOutcome]:
 
 
 @pytest.mark.parametrize(("strict", "exercised"), LEVELS)
-def test_items_fail_where_check_exits_1(
-    reports: list[Report], *, strict: bool, exercised: bool
-) -> None:
+def test_items_fail_like_check(reports: list[Report], *, strict: bool, exercised: bool) -> None:
     for report in reports:
         verdicts = FileVerdicts(report, strict=strict, require_exercised=exercised)
         code = report.exit_code(strict=strict, require_exercised=exercised)
@@ -57,9 +55,7 @@ def test_items_fail_where_check_exits_1(
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("strict", "exercised"), LEVELS)
-def test_whole_exchanges_fail_where_one_of_their_items_does(
-    reports: list[Report], *, strict: bool, exercised: bool
-) -> None:
+def test_exchange_fails_by_item(reports: list[Report], *, strict: bool, exercised: bool) -> None:
     for report in reports:
         verdicts = FileVerdicts(report, strict=strict, require_exercised=exercised)
         for stream in report.streams:
@@ -72,8 +68,8 @@ def test_whole_exchanges_fail_where_one_of_their_items_does(
 def test_every_finding_is_reported_by_an_item(reports: list[Report]) -> None:
     for report in reports:
         verdicts = FileVerdicts(report)
-        told = [finding for each in items(verdicts) for finding in each.findings]
-        assert sorted(f.id for f in told) == sorted(f.id for f in report.findings)
+        found = [finding for each in items(verdicts) for finding in each.findings]
+        assert sorted(f.id for f in found) == sorted(f.id for f in report.findings)
 
 
 def test_only_a_pass_looks_like_one(reports: list[Report]) -> None:

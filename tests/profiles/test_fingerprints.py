@@ -65,7 +65,7 @@ WRONG = (
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG)
-def test_mistake_is_told_where_it_stands(text: str, message: str) -> None:
+def test_mistake_is_reported_where_it_stands(text: str, message: str) -> None:
     with pytest.raises(SpecError) as caught:
         declared(text)
     assert str(caught.value).startswith(f"p.yaml:{message}")

@@ -117,9 +117,7 @@ def test_host_and_a_sign_of_another_system_name_none(tmp_path: Path) -> None:
         ({"model": "openai/gpt-oss-20b"}, "groq"),
     ],
 )
-def test_request_says_which_variant_it_is(
-    asked: dict[str, Any], profile: str, tmp_path: Path
-) -> None:
+def test_request_names_its_variant(asked: dict[str, Any], profile: str, tmp_path: Path) -> None:
     url = "https://api.groq.com/openai/v1/chat/completions"
     stream = recorded(tmp_path, url, asked)
     assert stream.profile == profile
@@ -206,9 +204,7 @@ def test_host_is_a_sign_of_one_profile(dialect: str, host: str, profile: str) ->
 
 
 @pytest.mark.parametrize(("model", "profile"), [("openai/gpt-5", None), ("gpt-5", "openai")])
-def test_openrouter_is_never_taken_for_openai(
-    model: str, profile: str | None, tmp_path: Path
-) -> None:
+def test_openrouter_is_not_openai(model: str, profile: str | None, tmp_path: Path) -> None:
     own = {"id": "chatcmpl-" + "A" * 29, "obfuscation": "x", "service_tier": "default"}
     chunk = {**CHUNK, **own, "model": model, "choices": [SAID]}
     assert identified(written(tmp_path / "a.sse", [chunk]), CHAT).identity.profile == profile
@@ -217,9 +213,7 @@ def test_openrouter_is_never_taken_for_openai(
 @pytest.mark.parametrize(
     ("model", "profile"), [("claude-haiku-4.5", "copilot"), ("anthropic/claude-haiku-4.5", None)]
 )
-def test_copilot_is_known_by_claude_without_object(
-    model: str, profile: str | None, tmp_path: Path
-) -> None:
+def test_copilot_shows_by_missing_object(model: str, profile: str | None, tmp_path: Path) -> None:
     bare = {key: value for key, value in CHUNK.items() if key != "object"}
     chunk = {**bare, "model": model, "choices": [SAID]}
     assert identified(written(tmp_path / "a.sse", [chunk]), CHAT).identity.profile == profile
@@ -239,9 +233,7 @@ def test_chat_is_the_dialect_of_these_profiles() -> None:
         ("", "google"),
     ],
 )
-def test_an_old_answer_is_judged_by_the_ways_of_its_time(
-    tmp_path: Path, date: str, profile: str
-) -> None:
+def test_old_answer_is_judged_by_ways_of_its_time(tmp_path: Path, date: str, profile: str) -> None:
     url = "https://generativelanguage.googleapis.com/v1beta/openai/chat/completions"
     assert recorded(tmp_path, url, date=date).profile == profile
 

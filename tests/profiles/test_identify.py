@@ -72,9 +72,7 @@ FIELDS: tuple[tuple[list[dict[str, Any]], tuple[str, ...]], ...] = (
 
 
 @pytest.mark.parametrize(("deltas", "paths"), FIELDS)
-def test_private_field_carries_text_in_pieces(
-    deltas: list[dict[str, Any]], paths: tuple[str, ...]
-) -> None:
+def test_private_field_has_pieces(deltas: list[dict[str, Any]], paths: tuple[str, ...]) -> None:
     fields = PrivateFields()
     for delta in deltas:
         fields.see(Event("chat.choice", {"delta": delta}, 1, "wire"))
@@ -207,10 +205,10 @@ def test_text_says_when_it_guesses(tmp_path: Path, capsys: pytest.CaptureFixture
     main(["identify", str(written(tmp_path / "a.sse", GROQ))])
     assert "  profile   groq: x_groq\n" in capsys.readouterr().out
     main(["identify", str(written(tmp_path / "a.sse", PRIVATE))])
-    told = capsys.readouterr().out
-    assert "  profile   none: no fingerprint identifies the sender\n" in told
-    assert "  private   my_reasoning: text that nobody reads\n" in told
-    assert "created: varies (strict: constant)\n" in told
+    printed = capsys.readouterr().out
+    assert "  profile   none: no fingerprint identifies the sender\n" in printed
+    assert "  private   my_reasoning: text that nobody reads\n" in printed
+    assert "created: varies (strict: constant)\n" in printed
 
 
 def test_unknown_format_is_a_usage_error(tmp_path: Path) -> None:
@@ -240,7 +238,7 @@ def test_check_takes_no_guess_and_says_whose_ways_its_findings_may_be(tmp_path: 
     assert not [note for note in strict.notes if "guess" in note]
 
 
-def test_a_guess_is_not_told_where_nothing_was_found(tmp_path: Path) -> None:
+def test_guess_is_shown_only_with_findings(tmp_path: Path) -> None:
     (stream,) = check_paths([written(tmp_path / "a.sse", SNOWFLAKE)]).streams
     assert stream.findings == ()
     assert not [note for note in stream.notes if "guess" in note]
@@ -285,7 +283,7 @@ def test_host_is_right_for_nine_in_ten_and_never_wrong_but_as_a_guess(
 
 
 @pytest.mark.captures
-def test_own_profile_permits_what_was_seen(
+def test_own_profile_permits(
     recorded: list[tuple[dict[str, Any], ExchangeIdentification]],
 ) -> None:
     for row, found in recorded:

@@ -150,33 +150,29 @@ BAD: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "said"), BAD)
-def test_a_bad_file_is_refused_in_one_line(
-    name: str, value: Any, said: str, tmp_path: Path
-) -> None:
-    with pytest.raises(UsageError, match=said) as caught:
+@pytest.mark.parametrize(("name", "value", "message"), BAD)
+def test_bad_file_is_one_line(name: str, value: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
         find(written(tmp_path, name, value))
     assert str(caught.value).startswith(str(tmp_path / name))
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_has_a_size_that_it_may_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_has_a_size_that_it_may_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.profiles.tokenizer_markers._MAX_BYTES", 1000)
     with pytest.raises(UsageError, match="holds more than 1,000 bytes"):
         find(written(tmp_path, "tokenizer.json", b" " * 1001))
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [("none", "no such file or folder"), (".", "holds no tokenizer"), ("/dev/zero", "expected a")],
 )
 def test_a_path_that_is_no_tokenizer_exits_2(
-    path: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    path: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["markers", str(tmp_path / path)]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def shown(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -187,9 +183,7 @@ def shown(path: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
 TWO = [*added("[THINK]", "[/THINK]", "<think>"), {"id": 9, "content": "</think>", "special": True}]
 
 
-def test_what_counts_is_told_with_its_ids_and_its_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_markers_have_ids_and_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, "tokenizer.json", {"added_tokens": TWO})
     *lines, profile = shown(path, capsys).splitlines()
     assert lines == [
@@ -229,9 +223,7 @@ def test_the_document_fits_its_schema(
     assert len(document["others"]) == max(0, len(contents) // 2 - 1)
 
 
-def test_what_a_terminal_obeys_is_not_printed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_codes_are_not_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(
         tmp_path, "tokenizer.json", {"added_tokens": added("<think\x1b[31m>", "</think\x1b[31m>")}
     )

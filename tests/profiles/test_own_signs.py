@@ -43,18 +43,14 @@ OTHERS: Final = [
 
 
 @pytest.mark.parametrize(("profile", "chunks"), SENDERS)
-def test_a_repeated_role_is_the_way_of_this_sender(
-    profile: str, chunks: list[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_repeated_role_is_usual(profile: str, chunks: list[dict[str, Any]], tmp_path: Path) -> None:
     (stream,) = check_paths([written(tmp_path / "a.sse", chunks)]).streams
     assert stream.profile == profile
     assert [each.rule for each in stream.findings if each.level == "MUST"] == []
 
 
 @pytest.mark.parametrize("chunks", OTHERS)
-def test_without_the_sign_a_repeated_role_is_a_fault(
-    chunks: list[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_without_sign_repeated_role_is_fault(chunks: list[dict[str, Any]], tmp_path: Path) -> None:
     (stream,) = check_paths([written(tmp_path / "a.sse", chunks)]).streams
     assert stream.profile == "strict"
     assert ROLE_ONCE in [each.rule for each in stream.findings]
@@ -98,7 +94,7 @@ def test_early_builds_of_llama_cpp_left_thoughts_in_what_they_streamed(
 
 
 @pytest.mark.parametrize(("version", "is_fault"), [({"modelVersion": "m"}, True), ({}, False)])
-def test_an_api_that_names_no_model_version_counts_nothing_yet(
+def test_no_model_version_counts(
     tmp_path: Path, version: dict[str, str], *, is_fault: bool
 ) -> None:
     said = {"content": {"parts": [{"text": "Yes."}], "role": "model"}, "finishReason": "STOP"}

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from conformance.profiles.lookup import find
+from conformance.profiles.lookup import available, find
 from conformance.profiles.profile import Profile
+from tests.authoring.profile_table import PAGE, page
 
 
 def frames(path: Path) -> list[tuple[bool, str]]:
@@ -94,3 +95,16 @@ def permits(profile: Profile, knob: str, fact: str) -> bool:
     if knob in {"done", "event_lines"}:
         return bool(profile.knobs[knob] == fact)
     return fact in order and order.index(fact) <= order.index(profile.knobs[knob])
+
+
+@pytest.mark.every_run
+def test_page_is_written_from_the_files_of_today() -> None:
+    text = "stale: python -m tests.authoring.profile_table"
+    assert PAGE.read_text(encoding="utf-8") == page(), text
+
+
+@pytest.mark.every_run
+def test_every_system_has_its_row() -> None:
+    text = page()
+    for name, _, _ in available():
+        assert name == "strict" or f"| `{name}` | " in text

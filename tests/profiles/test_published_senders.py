@@ -194,7 +194,7 @@ def test_models_without_thinking_may_reason_in_the_text_before_a_call(
     assert is_accused == (profile in {"anthropic", "nova-2", "qwen"})
 
 
-def test_the_counts_of_a_cache_may_stand_beside_the_input_of_an_invocation(tmp_path: Path) -> None:
+def test_the_counts_of_a_cache_may_stand_next_to_the_input_of_an_invocation(tmp_path: Path) -> None:
     used = {"inputTokens": 6, "outputTokens": 2, "totalTokens": 98}
     cached = {"cacheReadInputTokenCount": 90, "cacheWriteInputTokenCount": 0}
     message = {"role": "assistant", "content": [{"text": "Hi"}]}
@@ -298,9 +298,7 @@ def test_codex_closes_without_the_output_and_names_no_type(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("query", "fired"), [("q", []), ("r", ["wire/responses/output-agrees"])])
-def test_the_sources_of_a_search_may_come_with_the_closing_response_alone(
-    tmp_path: Path, query: str, fired: list[str]
-) -> None:
+def test_sources_may_come_with_the_last_event(tmp_path: Path, query: str, fired: list[str]) -> None:
     sources = [{"type": "url", "url": "https://h.test"}]
     item = {**_SEARCHED, "action": {"type": "search", "query": query, "sources": sources}}
     events = _answer({"output": [item]}, _SEARCHED)

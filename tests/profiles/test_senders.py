@@ -37,9 +37,7 @@ NAMED: tuple[tuple[list[Fingerprint], str | None, str], ...] = (
 
 
 @pytest.mark.parametrize(("met", "profile", "certainty"), NAMED)
-def test_profile_is_certain_only_where_one_is_named(
-    met: list[Fingerprint], profile: str | None, certainty: str
-) -> None:
+def test_named_profile_is_sure(met: list[Fingerprint], profile: str | None, certainty: str) -> None:
     assert named(met) == (profile, certainty)
 
 
@@ -118,7 +116,7 @@ def test_sender_of_a_chunk(
     assert (identity.profile, identity.certainty) == (profile, certainty)
 
 
-def test_sender_is_told_by_the_order_of_its_keys(tmp_path: Path) -> None:
+def test_sender_is_reported_by_the_order_of_its_keys(tmp_path: Path) -> None:
     ordered = {"id": "a", "created": 1, "model": "m", "object": CHUNK["object"], "choices": [OPEN_]}
     identity = identified(written(tmp_path / "a.sse", [ordered])).identity
     assert (identity.profile, identity.certainty) == ("litellm", "certain")
@@ -200,7 +198,7 @@ def test_a_clean_stream_without_signs_has_no_profile(tmp_path: Path) -> None:
     assert (identity.profile, identity.certainty, identity.signs) == (None, "none", ())
 
 
-def test_rivals_are_told_beside_the_profile() -> None:
+def test_rivals_are_reported_next_to_the_profile() -> None:
     witness = Witness(CHAT, Signs(fingerprints(CHAT)))
     data = {"x_groq": {}, "obfuscation": "zz", "id": "a"}
     witness.see(Event("chat.chunk", data, 1, "wire"))

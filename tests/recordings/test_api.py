@@ -114,9 +114,9 @@ def test_a_profile_that_changed_on_disk_is_judged_by_as_it_stands_now(tmp_path: 
     path = tmp_path / "own.yaml"
     head = "profile: own\ndialect: openai.chat\nextends: strict\n"
     off = f"overrides: {{{leak}: {{level: off, because: b, seen: s}}}}\n"
-    told = []
+    found = []
     for text in (head, head + off):
         path.write_text(text, encoding="utf-8")
         report = conformance.check_chunks(LEAK, dialect="openai.chat", profile=str(path))
-        told.append(report.verdicts[leak])
-    assert told == [Verdict.FAIL, Verdict.NOT_APPLICABLE]
+        found.append(report.verdicts[leak])
+    assert found == [Verdict.FAIL, Verdict.NOT_APPLICABLE]

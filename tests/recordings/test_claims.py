@@ -19,7 +19,6 @@ from conformance.core import shipped
 from conformance.core.errors import SpecError, UsageError
 from conformance.core.events import Chunk
 from conformance.judging.result import Report
-from conformance.judging.rulebook import Rulebook
 from conformance.profiles.lookup import available, find
 from conformance.profiles.profile import Profile
 from conformance.recordings.check import check_paths, check_recording
@@ -29,16 +28,12 @@ from conformance.report import text
 from conformance.report.files import render
 from conformance.report.silences import rule_silences
 from conformance.rules.verdicts import Verdict
+from tests.rulebooks import rulebook
 
 Failed = set[tuple[int, str, str]]
 """Number of an exchange, view, rule."""
 
 _NAMED = 3  # profiles that are tried with each recording, those that change a failing rule
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
 
 
 @cache
@@ -223,7 +218,7 @@ def test_a_failure_is_reported_where_a_recording_says_that_redaction_touched_it(
 PLAYED: dict[str, Any] = {"extra": {"run": {"target": "server"}}}
 
 
-def test_an_answer_that_only_a_recording_calls_ours_is_held_against_whoever_sent_it(
+def test_untrusted_claim_of_our_answer_is_judged(
     elsewhere: Path,
 ) -> None:
     """As it is of requests: `hop: upstream` in a run means that the toolkit played the server."""
@@ -250,9 +245,7 @@ def excused(folder: Path) -> tuple[Path, str]:
     return path, "wire/chat/done-present"
 
 
-def test_only_the_user_says_what_is_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_user_says_what_is_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, rule = excused(tmp_path)
     other = tmp_path / "other"
     other.mkdir()

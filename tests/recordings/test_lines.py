@@ -136,7 +136,7 @@ def test_silence_between_lines_is_silence() -> None:
 
 
 @pytest.mark.parametrize("response", [NDJSON, None, Response(headers=(("content-type", "x/y"),))])
-def test_verdicts_and_findings_are_the_same_however_lines_are_cut(
+def test_verdicts_and_findings_are_same_however_lines_are_cut(
     response: Response | None,
 ) -> None:
     profile = find("strict", "openai.chat")
@@ -161,9 +161,7 @@ def test_cuts_that_are_tried_on_a_recording_agree(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(1, len(BODY) - 1), unique=True).map(sorted), st.booleans())
-def test_events_and_their_times_do_not_depend_on_how_chunks_are_joined(
-    cuts: list[int], typed: bool
-) -> None:
+def test_joined_chunks_change_no_event_or_time(cuts: list[int], typed: bool) -> None:
     pieces = [BODY[a:b] for a, b in pairwise([0, *cuts, len(BODY)])]
     profile = find("strict", "openai.chat")
     setting = JudgeSetting(get("openai.chat"), profile, RULES.bound(profile))
@@ -189,7 +187,7 @@ class _TimedRunning(_Timed, RunningView):
     pass
 
 
-def test_lines_are_served_cut_after_lines_and_found_alike(tmp_path: Path) -> None:
+def test_lines_are_served_cut_after_lines_and_found_the_same(tmp_path: Path) -> None:
     path = as_cassette(tmp_path / "a.cassette.jsonl", BODY)
     options = ReplayOptions.parse(chunking="events", cut="event:2")
     got: list[bytes] = []

@@ -234,17 +234,15 @@ def test_two_talks_side_by_side_stay_apart(tmp_path: Path) -> None:
 
 def test_reports_show_the_file_and_the_evidence(tmp_path: Path) -> None:
     filed(tmp_path, MESSAGES, talk(TALKERS[MESSAGES])[:2])
-    told = CliRunner().invoke(app, ["check", str(tmp_path), "-v"])
-    assert "continues the answer of exchange 1 of turn-1.cassette.jsonl" in told.output
-    assert "(evidence: call call00001)" in told.output
-    told = CliRunner().invoke(app, ["check", str(tmp_path), "--format", "json"])
-    links = [link for each in json.loads(told.stdout)["streams"] for link in each["links"]]
+    result = CliRunner().invoke(app, ["check", str(tmp_path), "-v"])
+    assert "continues the answer of exchange 1 of turn-1.cassette.jsonl" in result.output
+    assert "(evidence: call call00001)" in result.output
+    result = CliRunner().invoke(app, ["check", str(tmp_path), "--format", "json"])
+    links = [link for each in json.loads(result.stdout)["streams"] for link in each["links"]]
     assert [link["file"] for link in links] == [str(tmp_path / "turn-1.cassette.jsonl")]
 
 
-def test_a_conversation_that_is_too_large_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_conversation_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filed(tmp_path, MESSAGES, talk(TALKERS[MESSAGES])[:2])
     monkeypatch.setattr(linked_files, "MOST_BYTES", 100)
     report = check_paths([tmp_path])

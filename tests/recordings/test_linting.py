@@ -99,11 +99,9 @@ FLAWS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "said"), FLAWS)
-def test_a_flaw_is_reported_with_its_line(
-    changes: dict[str, Any], said: str, tmp_path: Path
-) -> None:
-    found = [line for line in reported(saved(tmp_path, exchange(**changes))) if said in line]
+@pytest.mark.parametrize(("changes", "message"), FLAWS)
+def test_flaw_shows_its_line(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    found = [line for line in reported(saved(tmp_path, exchange(**changes))) if message in line]
     assert len(found) == 1, reported(saved(tmp_path, exchange(**changes)))
 
 
@@ -197,11 +195,8 @@ def test_recordings_are_counted_by_kind(tmp_path: Path, capsys: pytest.CaptureFi
     assert "3 recordings: 1 cassette, 1 opal, 1 sse\n" in capsys.readouterr().out
 
 
-def test_a_problem_is_shown_with_its_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = saved(tmp_path, exchange(), name="thinking")
-    assert main(["lint", str(path)]) == 2
+def test_problem_is_shown_with_its_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", str(saved(tmp_path, exchange(), name="thinking"))]) == 2
     assert capsys.readouterr().out.splitlines()[0].endswith("is in it [thinking-claimed]")
 
 

@@ -65,9 +65,7 @@ def test_shipped_cassettes_do_not_depend_on_chunks(path: Path) -> None:
     )
 
 
-def test_a_difference_is_reported_with_the_least_cuts(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_difference_has_least_cuts(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
     planted(monkeypatch, 5, 9)
     with pytest.raises(HarnessError) as caught:
         try_chunkings(recording, Rulebook(()), CHOICES, rounds=1)
@@ -75,17 +73,13 @@ def test_a_difference_is_reported_with_the_least_cuts(
     assert str(caught.value).endswith(f"chunk sizes 5 4 {len(CHAT) - 9} (exchange 1)")
 
 
-def test_a_recording_that_only_some_chunks_make_unreadable_is_a_difference(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_is_different(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
     planted(monkeypatch, 1, fault=UsageError("no known dialect is recognised"))
     with pytest.raises(HarnessError, match="judged in one piece, 'no known dialect is recognised'"):
         try_chunkings(recording, Rulebook(()), CHOICES, rounds=1)
 
 
-def test_random_chunkings_come_back_by_their_seed(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_seed_repeats_random_cuts(recording: Recording, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[set[int]] = []
 
     def check(recording: Recording, *_: Any) -> list[StreamResult]:

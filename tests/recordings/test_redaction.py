@@ -104,8 +104,7 @@ def test_of_a_long_answer_every_rule_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 def test_a_head_that_lost_values_is_not_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.recordings.redaction.touched_rules", pytest.fail)
-    clean = redact_evidence(chat("Fine.", KEY), Redactor())
-    assert KEY not in str(clean)
+    assert KEY not in str(redact_evidence(chat("Fine.", KEY), Redactor()))
 
 
 def test_a_rule_that_read_opaque_data_is_untestable() -> None:
@@ -138,10 +137,10 @@ def test_every_answer_of_a_profile_that_ships_is_asked(dialect: str) -> None:
     assert set(variants) < shipped
 
     def answers(names: set[str]) -> set[tuple[str, str]]:
-        told = [profile_values(find(name, dialect)) for name in names]
+        found = [profile_values(find(name, dialect)) for name in names]
         return {
             (rule.id, str([values.get(knob) for knob in sorted(knobs_read(rule))]))
-            for values in told
+            for values in found
             for rule in rules
             if not profile_excludes(rule, values)
         }
@@ -149,7 +148,7 @@ def test_every_answer_of_a_profile_that_ships_is_asked(dialect: str) -> None:
     assert answers({"strict", *variants}) == answers(shipped)
 
 
-def test_of_what_takes_long_under_all_profiles_the_worst_is_assumed(
+def test_slow_recording_is_assumed_to_be_worst(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     evidence = chat("Fine.", "reasoning_content-9Zk3vX7Lr")

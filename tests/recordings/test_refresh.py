@@ -44,9 +44,7 @@ def refreshed(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0
     return capsys.readouterr().out
 
 
-def test_a_habit_of_eight_streams_is_proposed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_habit_of_eight_is_proposed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = folder_of(tmp_path, [stream(key_always=False)] * 8)
     out = refreshed(capsys, folder, "--profile", "strict")
     assert out.startswith("strict (openai.chat): 8 streams\n")
@@ -54,9 +52,7 @@ def test_a_habit_of_eight_streams_is_proposed(
     assert "done:" not in out, "they end as strict asks for"
 
 
-def test_what_keeps_a_named_client_whole_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_affected_client_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = folder_of(tmp_path, [stream(roles=True)] * 8)
     out = refreshed(capsys, folder, "--profile", "strict")
     assert "  role: repeated  (8 of 8 streams; ships once)\n" in out
@@ -73,9 +69,7 @@ def test_fewer_or_divided_streams_propose_nothing(
     assert "finish_key" not in out
 
 
-def test_a_claim_that_nothing_shows_is_reported_with_its_evidence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unseen_claim_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = folder_of(tmp_path, [stream(named=True)] * 8)
     out = refreshed(capsys, folder)
     assert out.startswith("zai (openai.chat): 8 streams\n")
@@ -88,9 +82,7 @@ def test_streams_of_nobody_are_counted(tmp_path: Path, capsys: pytest.CaptureFix
     assert out == "2 streams named no system for certain (--profile says whose)\n"
 
 
-def test_what_cannot_be_read_is_skipped_by_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreadable_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "broken.cassette.jsonl").write_text("{", encoding="utf-8")
     assert main(["profile", "refresh", folder_of(tmp_path, [stream()])]) == 5
     assert "skipped: " in capsys.readouterr().err

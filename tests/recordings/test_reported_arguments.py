@@ -57,17 +57,12 @@ def reported(
         (("Brest", "Quimper"), Verdict.FAIL),
     ],
 )
-def test_what_is_the_same_json_is_the_same(
-    tmp_path: Path, change: tuple[str, str], verdict: Verdict
-) -> None:
-    report = check_paths([reported(tmp_path, change)])
-    assert report.verdicts[RULE] is verdict
+def test_equal_json_is_the_same(tmp_path: Path, change: tuple[str, str], verdict: Verdict) -> None:
+    assert check_paths([reported(tmp_path, change)]).verdicts[RULE] is verdict
 
 
 @pytest.mark.parametrize("hosted", [True, False])
-def test_a_call_that_the_server_carries_out_may_be_reported_or_not(
-    tmp_path: Path, *, hosted: bool
-) -> None:
+def test_server_call_may_be_reported_or_not(tmp_path: Path, *, hosted: bool) -> None:
     assert check_paths([reported(tmp_path, name=HOSTED, hosted=hosted)]).verdicts[RULE] is (
         Verdict.PASS
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +12,13 @@ import pytest
 from conformance.cassette import open_recording
 from conformance.core.shipped import cassettes
 from conformance.judging.result import StreamResult
-from conformance.judging.rulebook import Rulebook, profile_values
+from conformance.judging.rulebook import profile_values
 from conformance.recordings.check import check_untrusted
 from conformance.recordings.choices import CheckChoices
 from conformance.recordings.settings import RecordingSettings
 from conformance.rules.compiled import compile_rule
 from conformance.rules.reads import knobs_read
+from tests.rulebooks import rulebook
 
 SETS = (
     ("openai.chat", "openai"),  # changes no rule
@@ -28,14 +28,8 @@ SETS = (
 )
 
 
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
-
-
 def results(path: Path) -> list[StreamResult]:
-    recording = open_recording(path)
-    return check_untrusted(recording, rulebook(), CheckChoices())
+    return check_untrusted(open_recording(path), rulebook(), CheckChoices())
 
 
 def paths() -> Iterator[Path]:
@@ -47,7 +41,7 @@ def paths() -> Iterator[Path]:
 SHORTCUTS = {"leaves_as_open": 30, "reread": 15}  # and how often each is taken, at least
 
 
-def test_is_what_is_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_what_is_judged_again(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = Counter[str]()
     for name in SHORTCUTS:
         monkeypatch.setattr(RecordingSettings, name, counted(name, taken))

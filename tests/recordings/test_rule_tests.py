@@ -136,7 +136,7 @@ def refused(example: Any, folder: Path, **more: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("example", "said"),
+    ("example", "text"),
     [
         ("none.sse", "cannot read 'none.sse': No such file"),
         ("../out.sse", "'../out.sse' leads out of the folder of this file"),
@@ -150,9 +150,7 @@ def refused(example: Any, folder: Path, **more: Any) -> str:
         ({"frames": [ROLE], "dialect": "openai.chatt"}, "no dialect is called 'openai.chatt'"),
     ],
 )
-def test_a_wrong_example_is_one_line_with_its_place(
-    example: Any, said: str, tmp_path: Path
-) -> None:
+def test_wrong_example_is_one_line_with_its_place(example: Any, text: str, tmp_path: Path) -> None:
     own = tmp_path / "own"
     (own / "folder").mkdir(parents=True)
     (tmp_path / "out.sse").write_text(LINE, encoding="utf-8")
@@ -163,7 +161,7 @@ def test_a_wrong_example_is_one_line_with_its_place(
     line = refused(example, own)
     place, _, message = line.partition(": ")
     assert place.isdigit()
-    assert message.startswith(said)
+    assert message.startswith(text)
     assert "\n" not in line
 
 

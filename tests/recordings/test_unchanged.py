@@ -47,9 +47,7 @@ def mutants(base: BaseRecording, number: int) -> list[InMemory]:
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("part", range(3))
-def test_a_mutant_has_the_results_of_one_that_is_judged_whole(
-    part: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mutant_is_judged_as_if_whole(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[int] = []
 
     def counted(*how: Any, **chosen: Any) -> Any:

@@ -99,6 +99,6 @@ async def ask(
     return connection.answer("eof")
 
 
-def told(app: ASGIApp, path: str, fields: Any = None, headers: Headers = ()) -> Answer:
+def ask_blocking(app: ASGIApp, path: str, fields: Any = None, headers: Headers = ()) -> Answer:
     """As `ask`, from outside an event loop."""
     return asyncio.run(ask(app, path, fields, headers))

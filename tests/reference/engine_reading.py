@@ -64,7 +64,7 @@ def run(main: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     return asyncio.run(asyncio.wait_for(main(), WAIT_S))
 
 
-def said(events: Sequence[EngineEvent]) -> str:
+def text_of(events: Sequence[EngineEvent]) -> str:
     return "".join(e.text for e in events if isinstance(e, TextDelta | ReasoningDelta))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,6 @@ from conformance.cassette import write as write_cassette
 from conformance.core.events import Exchange, Request, Response
 from conformance.dialects import get
 from conformance.judging.result import Report
-from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
@@ -34,6 +33,7 @@ from tests.reference.turns import (
     ollama_turns,
     responses_turns,
 )
+from tests.rulebooks import rulebook
 
 PATHS: Final[Mapping[Api, str]] = {
     "chat": "/v1/chat/completions",
@@ -355,11 +355,6 @@ def cassette(
 def _request(api: Api, scene: Scene) -> Request:
     path, body = address(api, scene.fields)
     return Request("POST", path, (*JSON, *scene.headers), body)
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load(())
 
 
 def judged(path: Path) -> Report:

@@ -71,9 +71,7 @@ def test_every_type_of_header_is_passed_over() -> None:
         (sealed(b"\x01a\x07\x00\x09x"), "the headers of a message are broken"),
     ],
 )
-def test_a_broken_message_ends_the_stream_behind_those_before_it(
-    flawed: bytes, message: str
-) -> None:
+def test_broken_message_ends_the_stream_after_earlier_ones(flawed: bytes, message: str) -> None:
     frames = MessageReader().feed(GOOD + flawed + GOOD)
     assert next(frames) == FRAMES[0]
     with pytest.raises(BrokenStream, match=message):

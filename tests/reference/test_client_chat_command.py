@@ -95,9 +95,7 @@ def test_an_answer_that_broke_off_is_not_kept(tmp_path: Path) -> None:
     assert not store.exists()
 
 
-def test_a_store_that_cannot_be_read_is_a_usage_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreadable_store_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert chat(ANSWER, more=("--store", str(tmp_path)))[0] == 2
     assert str(tmp_path) in capsys.readouterr().err
 
@@ -114,8 +112,7 @@ def test_a_key_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture[
 
 
 def test_an_answer_cut_by_length_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    script = Script((chunk("length", content="2 +"), DONE))
-    assert chat(script)[0] == 0
+    assert chat(Script((chunk("length", content="2 +"), DONE)))[0] == 0
     assert capsys.readouterr().err == "the answer was cut by length\n"
 
 
@@ -192,8 +189,7 @@ def test_a_model_cannot_command_the_terminal(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_opaque_data_and_other_choices_are_not_for_eyes() -> None:
     opaque = Event("thinking.opaque", {"kind": "encrypted", "data": "secret"})
-    other = Event("text.delta", {"block": 0, "text": "other"}, 1)
-    assert shown(opaque, other) == ""
+    assert shown(opaque, Event("text.delta", {"block": 0, "text": "other"}, 1)) == ""
 
 
 @pytest.mark.parametrize(

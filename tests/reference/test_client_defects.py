@@ -11,7 +11,6 @@ from msgspec import structs
 
 from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Exchange
-from conformance.judging.rulebook import Rulebook
 from conformance.mutate import BaseRecording, open_base
 from conformance.recordings.in_memory import InMemory
 from reference_impl.client import Event, Reader
@@ -20,6 +19,7 @@ from reference_impl.client.ask import Ask
 from reference_impl.client.defects import DEFECTS, HONEST, REPORT_DEFECTS, REQUEST_DEFECTS, Defect
 from reference_impl.client.turn import Answer, Turn, result_turn, text_turn
 from tests.reference.client_sides import APIS, case, reading
+from tests.rulebooks import rulebook
 
 # What no rule over a recording finds is found by comparing what the harness reports.
 HARNESS = frozenset({"harness/ending", "harness/next-request", "harness/restores"})
@@ -43,11 +43,6 @@ STREAMS = (
     "openai.responses/openai/summary-four-parts",
     "openai.responses/openai/third-turn",
 )
-
-
-@cache
-def rules() -> Rulebook:
-    return Rulebook.load(())
 
 
 @cache
@@ -87,7 +82,7 @@ def _replaced(one: BaseRecording, exchanges: tuple[Exchange, ...]) -> BaseRecord
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_an_honest_client_breaks_no_rule(name: str) -> None:
-    assert watched(stream(name), HONEST).judge(rules()).failing == frozenset()
+    assert watched(stream(name), HONEST).judge(rulebook()).failing == frozenset()
 
 
 OF_RUNS = {
@@ -109,13 +104,13 @@ OF_BODIES = {"thinking/answer/said"}
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("defect", REPORT_DEFECTS, ids=lambda defect: str(defect.name))
 def test_what_is_reported_wrongly_is_found_by_the_rules_listed(defect: Defect) -> None:
-    found = [watched(stream(name), defect).judge(rules()).failing for name in STREAMS]
+    found = [watched(stream(name), defect).judge(rulebook()).failing for name in STREAMS]
     reached = frozenset().union(*found) - OF_RUNS - OF_BODIES
     assert reached == set(defect.rules) - HARNESS - OF_RUNS
 
 
 @pytest.mark.parametrize("defect", REPORT_DEFECTS, ids=lambda defect: str(defect.name))
-def test_a_defect_is_seen_somewhere_and_not_everywhere(defect: Defect) -> None:
+def test_a_defect_is_noticed_somewhere_and_not_everywhere(defect: Defect) -> None:
     changed = [
         seen(one, each.exchange, each.dialect, defect)
         != seen(one, each.exchange, each.dialect, HONEST)
@@ -204,7 +199,7 @@ def judged(name: str, ask: Ask, defect: Defect) -> frozenset[str]:
     )
     return (
         structs.replace(one, recording=InMemory(one.recording.path, "cassette", edited))
-        .judge(rules())
+        .judge(rulebook())
         .failing
     )
 
@@ -289,7 +284,7 @@ def test_there_are_enough_defects_with_names_of_their_own() -> None:
 
 
 def test_every_rule_listed_exists() -> None:
-    known = {rule.id for rule in rules().rules} | HARNESS
+    known = {rule.id for rule in rulebook().rules} | HARNESS
     assert {rule for defect in DEFECTS.values() for rule in defect.rules} <= known
 
 

@@ -94,9 +94,7 @@ HOSTED_EFFORTS: list[tuple[Api, str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("api", "model", "level", "fields"), HOSTED_EFFORTS)
-def test_effort_goes_out_as_the_host_spells_it(
-    api: Api, model: str, level: str, fields: dict[str, Any]
-) -> None:
+def test_host_spells_effort(api: Api, model: str, level: str, fields: dict[str, Any]) -> None:
     json = request(api, Ask(model, (text_turn("user", "Hi"),), effort=level)).json
     assert {name: json[name] for name in json if name not in SAID} == fields
 
@@ -106,9 +104,7 @@ SPOKEN = ("reasoning_effort", "reasoning", "thinking", "output_config", "max_tok
 
 
 @pytest.mark.parametrize(("api", "model", "level", "fields"), EFFORTS)
-def test_effort_goes_out_as_the_api_spells_it(
-    api: Api, model: str, level: str, fields: dict[str, Any]
-) -> None:
+def test_api_spells_effort(api: Api, model: str, level: str, fields: dict[str, Any]) -> None:
     json = request(api, Ask(model, (text_turn("user", "Hi"),), effort=level)).json
     assert {name: json[name] for name in SPOKEN if name in json} == fields
 
@@ -123,9 +119,7 @@ def test_effort_goes_out_as_the_api_spells_it(
         ("low", "detailed", {"effort": "low", "summary": "detailed"}),
     ],
 )
-def test_a_summary_is_asked_for_by_name_or_with_effort(
-    effort: str, summary: str | None, reasoning: Any
-) -> None:
+def test_summary_needs_name_or_effort(effort: str, summary: str | None, reasoning: Any) -> None:
     ask = Ask("m", (text_turn("user", "Hi"),), effort=effort, summary=summary)
     assert request("responses", ask).json.get("reasoning") == reasoning
 

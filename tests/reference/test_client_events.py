@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -145,14 +144,14 @@ def assert_agreed(one: Case) -> None:
 
 @pytest.mark.one_in(5)
 @each_in_blocks(24, paths)
-def test_shipped_streams_are_read_alike(path: Path) -> None:
+def test_shipped_streams_are_read_the_same(path: Path) -> None:
     for one in cases(path):
         assert_agreed(one)
 
 
 @pytest.mark.captures
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: str(row["file"]))
-def test_real_recordings_are_read_alike(row: dict[str, Any], captures: Path) -> None:
+def test_real_recordings_are_read_the_same(row: dict[str, Any], captures: Path) -> None:
     if Path(row["file"]).name in SEVERAL:
         pytest.skip("the reference client reads one answer of a stream")
     for one in cases(captures / row["file"], row["profile"]):
@@ -161,14 +160,6 @@ def test_real_recordings_are_read_alike(row: dict[str, Any], captures: Path) -> 
         if framing != "body" and is_binary != (framing == "binary"):
             pytest.skip(f"the reference client reads no streams of {one.dialect} as {framing}")
         assert_agreed(one)
-
-
-@pytest.fixture(scope="session")
-def captures() -> Path:
-    folder = os.environ.get("CONFORMANCE_CAPTURES")
-    if not folder:
-        pytest.skip("CONFORMANCE_CAPTURES names no folder of recordings")
-    return Path(folder)
 
 
 def vectors() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -206,7 +197,7 @@ def _wire(frame: Any) -> bytes:
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", BASES)
-def test_broken_streams_are_read_alike(name: str) -> None:
+def test_broken_streams_are_read_the_same(name: str) -> None:
     folder = shipped.cassettes()
     one = open_base(folder / f"{name}.cassette.jsonl", folder)
     rules, tried, most = Rulebook.load(), 0, 0
@@ -225,7 +216,7 @@ def test_broken_streams_are_read_alike(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(0, 240, 12))
-def test_generated_streams_are_read_alike(seed: int) -> None:
+def test_generated_streams_are_read_the_same(seed: int) -> None:
     for number in range(seed, seed + 12):
         dialect, data = generated(Random(number), long=0.0)
         exchange = Exchange(chunks=(Chunk(data),), response=Response(200))

@@ -104,7 +104,7 @@ def test_another_version_is_refused(harness: Adapter) -> None:
     assert "version" not in harness.ask({"cmd": "start", "version": 2})
 
 
-def test_a_stream_is_told_event_by_event(harness: Adapter) -> None:
+def test_a_stream_is_reported_event_by_event(harness: Adapter) -> None:
     with playing(Script((THINKING, TEXT, DONE))) as played:
         events, last = harness.stream(case("7", played.base_url))
     assert last == {"seq": "7", "end": {"how": "completed"}}
@@ -114,7 +114,7 @@ def test_a_stream_is_told_event_by_event(harness: Adapter) -> None:
     ]
 
 
-def test_events_are_told_as_they_happen(harness: Adapter) -> None:
+def test_events_are_reported_as_they_happen(harness: Adapter) -> None:
     with playing(Script((THINKING,), ending="hold")) as played:
         harness.send({"cmd": "stream", **case("8", played.base_url, deadline_ms=60_000)})
         # The server never goes on, so these lines can only have come while it was silent.
@@ -173,7 +173,7 @@ def test_the_next_request_reads_whole_messages(harness: Adapter) -> None:
     assert told["request"]["json"]["messages"][1] == messages[1]
 
 
-def test_a_message_and_a_stored_turn_are_told_in_events(harness: Adapter) -> None:
+def test_a_message_and_a_stored_turn_are_reported_in_events(harness: Adapter) -> None:
     message = {"role": "assistant", "content": "4.", "reasoning": "2 + 2"}
     extracted = harness.ask({"cmd": "extract", "seq": "15", "message": message})
     stored = {"args": {"thought": {"text": "4.", "reasoning_content": "2 + 2"}}}
@@ -195,9 +195,7 @@ SKIPPED = [
 
 
 @pytest.mark.parametrize("command", SKIPPED, ids=lambda command: str(command["seq"]))
-def test_what_is_not_known_is_skipped_with_a_reason(
-    harness: Adapter, command: dict[str, Any]
-) -> None:
+def test_unknown_case_is_skipped_with_reason(harness: Adapter, command: dict[str, Any]) -> None:
     told = harness.ask(command)
     assert set(told) == {"seq", "skipped"}
     assert told["seq"] == command["seq"]

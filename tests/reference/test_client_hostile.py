@@ -161,8 +161,7 @@ def test_deep_arguments_are_read_or_passed_over(depth: int) -> None:
     text = '{"a":' * depth + "1" + "}" * depth
     call = f'{{"id":"c","function":{{"name":"f","arguments":{text}}}}}'
     line = f'data: {{"choices":[{{"delta":{{"tool_calls":[{call}]}}}}]}}\n\n'
-    calls = Answer().take(read("chat", line.encode())).turn().calls
-    assert len(calls) == (depth < 250)
+    assert len(Answer().take(read("chat", line.encode())).turn().calls) == (depth < 250)
 
 
 # Says that it goes on for longer than any client wants to wait.
@@ -231,8 +230,8 @@ def test_halves_of_a_character_are_joined(halves: tuple[str, ...]) -> None:
 
 def test_half_a_character_alone_is_replaced_before_the_block_ends() -> None:
     events = read("chat", stream([{"choices": [{"index": 0, "delta": {"content": "a\ud83e"}}]}]))
-    told = [(event.type, event.data.get("text")) for event in events]
-    assert told[-4:] == [
+    found = [(event.type, event.data.get("text")) for event in events]
+    assert found[-4:] == [
         ("text.delta", "a"),
         ("text.delta", "\ufffd"),
         ("text.end", None),

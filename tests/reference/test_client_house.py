@@ -42,7 +42,7 @@ def imported(path: Path) -> Iterator[str]:
             yield "." * node.level + (node.module or "")
 
 
-def test_only_httpx_is_needed_beside_the_standard_library() -> None:
+def test_only_httpx_is_needed_next_to_the_standard_library() -> None:
     offenders = [
         f"{path.name} imports {name}"
         for path in MODULES

@@ -108,7 +108,7 @@ def test_the_command_line_knows_them(name: str) -> None:
 # -- what it tells --------------------------------------------------------------------------------
 
 
-def test_only_events_of_the_system_are_told_and_the_end_is_known() -> None:
+def test_only_events_of_the_system_are_reported_and_the_end_is_known() -> None:
     *events, last = streamed(OPENHANDS_DOCUMENT)
     assert [line["event"]["type"] for line in events] == ["thinking.delta", "text.delta"]
     assert last["end"] == {"how": "completed"}
@@ -119,7 +119,7 @@ def test_a_defect_and_a_likeness_go_together() -> None:
     assert events == ["thinking.start", "thinking.start", "thinking.delta"]
 
 
-def told(like: Likeness, *events: Event) -> list[Event]:
+def reported_events(like: Likeness, *events: Event) -> list[Event]:
     report = reports(like, HONEST)
     return [each for event in events for each in report(event)]
 
@@ -134,25 +134,29 @@ def delta(block: int, choice: int = 0) -> Event:
 
 
 def test_thinking_that_resumes_goes_on_in_its_first_block() -> None:
-    assert told(OPAL, start(0), delta(0), start(2), delta(2)) == [start(0), delta(0), delta(0)]
-    assert told(REFERENCE, start(0), start(2)) == [start(0), start(2)]
+    assert reported_events(OPAL, start(0), delta(0), start(2), delta(2)) == [
+        start(0),
+        delta(0),
+        delta(0),
+    ]
+    assert reported_events(REFERENCE, start(0), start(2)) == [start(0), start(2)]
 
 
 def test_thinking_that_is_announced_is_a_block_of_its_own() -> None:
     events = (start(0, explicit=True), delta(0), start(1, explicit=True), delta(1))
-    assert told(OPAL, *events) == list(events)
+    assert reported_events(OPAL, *events) == list(events)
 
 
 def test_every_choice_has_a_first_block() -> None:
     events = (start(0), start(0, choice=1), delta(0), delta(0, choice=1))
-    assert told(OPAL, *events) == list(events)
+    assert reported_events(OPAL, *events) == list(events)
 
 
 def test_a_message_waits_for_its_text() -> None:
     message, text = Event("message.start", {"role": "assistant"}), Event("text.start", {"block": 1})
-    assert told(OPAL, message, start(0), text) == [start(0), message, text]
-    assert told(OPAL, message, start(0)) == [start(0)]
-    assert told(REFERENCE, message, start(0)) == [message, start(0)]
+    assert reported_events(OPAL, message, start(0), text) == [start(0), message, text]
+    assert reported_events(OPAL, message, start(0)) == [start(0)]
+    assert reported_events(REFERENCE, message, start(0)) == [message, start(0)]
 
 
 # -- what it sends --------------------------------------------------------------------------------
@@ -217,7 +221,7 @@ def test_every_likeness_has_a_profile_for_every_api_that_it_speaks() -> None:
 
 
 @each(PROFILES, MODELS)
-def test_likeness_and_profile_tell_models_apart_alike(side: tuple[str, str], model: str) -> None:
+def test_likeness_and_profile_tell_models_apart_the_same(side: tuple[str, str], model: str) -> None:
     name, dialect = side
     like, knobs = LIKENESSES[name], find(name, dialect).knobs
     assert regex(knobs["effort_models"])(model.lower()) == like.takes_effort(model)
@@ -274,7 +278,7 @@ def test_chat_keeps_what_the_system_keeps(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--history", "never"), "opal has a history policy of its own"),
         (("--summary", "concise"), "opal does not offer summary 'concise'"),
@@ -283,13 +287,13 @@ def test_chat_keeps_what_the_system_keeps(tmp_path: Path) -> None:
     ],
 )
 def test_chat_refuses_what_the_system_does_not_offer(
-    more: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+    more: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert chat("--like", "opal", "--model", "gpt-5", *more) == (2, [])
-    assert capsys.readouterr().err == f"error: {said}\n"
+    assert capsys.readouterr().err == f"error: {message}\n"
 
 
-def test_chat_refuses_an_api_that_the_system_does_not_speak(
+def test_chat_refuses_other_apis_of_a_system(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     more = ("--like", "openhands-document", "--model", "m", "--api", "messages")

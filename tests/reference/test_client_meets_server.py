@@ -22,7 +22,7 @@ from reference_impl.client.wire import Api
 from reference_impl.server.app import application
 from reference_impl.server.service import Service
 from tests.reference.actor import ARGUMENTS, TEXT, THOUGHT, Actor
-from tests.reference.driving import told
+from tests.reference.driving import ask_blocking
 
 # These refuse a turn with calls that comes back without what was signed.
 SIGNED: tuple[Api, ...] = ("gemini",)
@@ -39,7 +39,7 @@ def asked(
     """What the client makes of the server's answer."""
     ask = Ask("actor", turns, "high", tools=(TOOL,), history=history, include_thinking=True)
     sent = defect.request(request(api, defect.ask(ask)))
-    came = told(app, f"{APIS[api].base}{sent.path}", sent.json, tuple(sent.headers.items()))
+    came = ask_blocking(app, f"{APIS[api].base}{sent.path}", sent.json, tuple(sent.headers.items()))
     reader = Reader(api, Reading(MARKERS), status=came.status)
     events = [event for chunk in came.chunks for event in reader.feed(chunk.data)]
     answer = Answer().take([*events, *reader.close(came.end)])

@@ -28,7 +28,7 @@ def history(api: Api, *turns: Turn, **more: Any) -> list[dict[str, Any]]:
     return list(json["input" if "input" in json else "messages"][1:])
 
 
-def test_chat_thinking_goes_back_beside_its_calls() -> None:
+def test_chat_thinking_goes_back_next_to_its_calls() -> None:
     assert history("chat", TOOL_TURN, RESULT) == [
         {
             "role": "assistant",

@@ -47,9 +47,7 @@ THINKING: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("message", "thinking"), THINKING)
-def test_thinking_is_taken_in_the_order_of_the_document(
-    message: dict[str, Any], thinking: str
-) -> None:
+def test_thinking_is_taken_in_order_of_document(message: dict[str, Any], thinking: str) -> None:
     assert thinking_of(message) == thinking
 
 
@@ -134,9 +132,7 @@ FORMS: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("args", "text", "thinking"), FORMS)
 @pytest.mark.parametrize("wrapped", [True, False])
-def test_a_thought_is_restored_from_every_form(
-    args: dict[str, Any], text: str, thinking: str, wrapped: bool
-) -> None:
+def test_thought_is_restored(args: dict[str, Any], text: str, thinking: str, wrapped: bool) -> None:
     turn = restored({"args": args} if wrapped else args)
     assert (turn.text, turn.thinking) == (text, thinking)
 
@@ -176,7 +172,7 @@ def test_every_turn_comes_back_from_its_record(turn: Turn) -> None:
     assert restored(record_of(turn)) == turn
 
 
-def test_a_turn_is_told_in_events_that_a_stream_would_give() -> None:
+def test_a_turn_is_reported_in_events_that_a_stream_would_give() -> None:
     turn = Turn("assistant", (Thought(raw="R", signature="S"), Words("X"), Called("c", "f", "{}")))
     assert events_of(turn) == [
         Event("message.start", {"role": "assistant"}),
@@ -218,8 +214,8 @@ def test_a_torn_tail_costs_its_own_turn_only(tmp_path: Path, lost: int) -> None:
     torn = () if path.stat().st_size <= kept or lost == 1 else (2,)
     assert store.read().torn == torn
     store.append([text_turn("user", "three")])
-    told = [turn.text for turn in store.read().turns]
-    assert told == (["one", "two", "three"] if lost == 1 else ["one", "three"])
+    found = [turn.text for turn in store.read().turns]
+    assert found == (["one", "two", "three"] if lost == 1 else ["one", "three"])
 
 
 def test_a_store_that_cannot_be_written_says_so(tmp_path: Path) -> None:

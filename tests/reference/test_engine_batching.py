@@ -58,7 +58,7 @@ def test_rows_grow_beyond_the_first_capacity() -> None:
     assert together(slots(), prompts, lengths) == wanted
 
 
-def test_row_that_was_no_number_leaves_nothing_behind() -> None:
+def test_row_that_was_no_number_leaves_nothing() -> None:
     batch = slots()
     with torch.inference_mode():
         batch.admit([[1] * 40, [2] * 30])
@@ -72,7 +72,7 @@ def test_row_that_was_no_number_leaves_nothing_behind() -> None:
         assert torch.isfinite(batch.step([1])).all()
 
 
-def test_emptied_batch_begins_anew() -> None:
+def test_emptied_batch_begins_again() -> None:
     batch = slots()
     with torch.inference_mode():
         batch.admit([[1, 2], [3]])
@@ -119,9 +119,7 @@ DYNAMIC: dict[str, Any] = {"rope_scaling": {"rope_type": "dynamic", "factor": 2.
     ],
     ids=["llama", "biased", "qwen2", "sliding", "gemma", "gpt2", "dynamic-rope"],
 )
-def test_model_goes_the_fastest_way_that_is_right(
-    config: PretrainedConfig, way: type[object]
-) -> None:
+def test_model_goes_fastest_way_that_is_right(config: PretrainedConfig, way: type[object]) -> None:
     torch.manual_seed(1)
     model: PreTrainedModel = OF_CONFIG(config).eval()
     assert type(step_of(model)) is way

@@ -102,9 +102,7 @@ def test_graphs_compute_the_tokens_of_a_single_run(step: Callable[..., Step]) ->
         (SLOTS, 400, (SLOTS, 512)),
     ],
 )
-def test_bucket_is_rounded_up_but_not_beyond_the_store(
-    rows: int, length: int, bucket: tuple[int, int]
-) -> None:
+def test_bucket_is_rounded_within_store(rows: int, length: int, bucket: tuple[int, int]) -> None:
     recorder, batch = recorded()
     with torch.inference_mode():
         batch.admit([[1] * length for _ in range(rows)])
@@ -148,9 +146,7 @@ def test_logits_outlive_the_next_step() -> None:
 @pytest.mark.parametrize(
     "error", [RuntimeError("not\npermitted"), torch.OutOfMemoryError("full"), KeyError("cache")]
 )
-def test_failing_capture_is_logged_once_and_eager_goes_on(
-    error: Exception, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_failing_capture_is_logged_once(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     attempts = []
 
     def fail(run: Run) -> NoReturn:
@@ -200,9 +196,7 @@ def on_gpu(model: Any) -> Any:
 
 @needs_gpu
 @pytest.mark.parametrize("family", ["qwen3", "gemma"])
-def test_gpu_computes_the_tokens_of_a_single_run(
-    family: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_gpu_computes_tokens_of_single_run(family: str, caplog: pytest.LogCaptureFixture) -> None:
     torch.manual_seed(1)
     made = qwen3(SIZE) if family == "qwen3" else OF_CONFIG(GemmaConfig(vocab_size=SIZE, **GEMMA))
     model = on_gpu(made)

@@ -66,20 +66,18 @@ def test_long_invalid_run_is_given_out_and_no_more_is_held() -> None:
     assert text + decoder.flush() == "\ufffd" * 1000
 
 
-def test_character_behind_a_long_invalid_run_is_whole() -> None:
+def test_character_after_a_long_invalid_run_is_whole() -> None:
     for length in range(24):
         data = b"\xff" * length + "🐱".encode()
         assert "".join(decode(BYTES, byte_ids(data))) == data.decode(errors="replace")
 
 
-def test_space_behind_a_marker_is_kept() -> None:
-    ids = piece_ids("▁one", "▁two")
-    assert decode(PIECES, ids, THINK) == [" one", " two", ""]
+def test_space_after_a_marker_is_kept() -> None:
+    assert decode(PIECES, piece_ids("▁one", "▁two"), THINK) == [" one", " two", ""]
 
 
 def test_space_at_the_beginning_of_an_answer_is_no_text() -> None:
-    ids = piece_ids("▁one", "▁two")
-    assert decode(PIECES, ids) == ["one", " two", ""]
+    assert decode(PIECES, piece_ids("▁one", "▁two")) == ["one", " two", ""]
 
 
 def test_decoder_goes_on_after_a_run_that_the_library_refuses() -> None:

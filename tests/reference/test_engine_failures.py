@@ -31,9 +31,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("where", ["admit", "step"])
-def test_failing_step_reaches_every_reader(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
+def test_all_readers_get_error(engine: Engine, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     prompt = engine.prompt(talk("hi"))
 
     def fail(*_given: object) -> torch.Tensor:
@@ -56,9 +54,7 @@ def test_failing_step_reaches_every_reader(
     assert engine.wait_idle(WAIT_S)
 
 
-def test_failing_admission_leaves_the_others_alone(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failing_admission_fails_alone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     prompt, limits = engine.prompt(talk("hi")), Limits(max_tokens=60)
 
     def fail(logits: torch.Tensor, works: Sequence[Work]) -> list[int]:
@@ -75,8 +71,8 @@ def test_failing_admission_leaves_the_others_alone(
             await read(engine, prompt, Limits(max_tokens=60, temperature=0.5))
         return alone, events + [event async for event in stream]
 
-    alone, beside = run(main)
-    assert beside == alone
+    alone, extra = run(main)
+    assert extra == alone
     assert engine.wait_idle(WAIT_S)
 
 
@@ -120,9 +116,7 @@ def test_closed_engine_ends_what_runs_and_takes_no_more(folder: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_thread_that_ends_leaves_nobody_waiting(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_thread_end_frees_every_reader(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine.load(folder, max_batch=2, device="cpu")
     prompt = engine.prompt(talk("hi"))
 

@@ -26,7 +26,7 @@ from reference_impl.server.engine import (
     loop,
 )
 from tests.reference.engine_models import THINK
-from tests.reference.engine_reading import WAIT_S, Gated, finish, read, run, said, talk
+from tests.reference.engine_reading import WAIT_S, Gated, finish, read, run, talk, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -76,20 +76,17 @@ def test_seed_repeats_a_choice_and_another_seed_does_not(engine: Engine) -> None
     async def main() -> list[str]:
         seeds = (1, 1, 2)
         limits = [Limits(max_tokens=40, temperature=1.5, seed=seed) for seed in seeds]
-        return [said(await read(engine, prompt, limit)) for limit in limits]
+        return [text_of(await read(engine, prompt, limit)) for limit in limits]
 
     first, again, other = run(main)
     assert first == again != other
 
 
 @pytest.mark.parametrize(("thinking", "kind"), [(True, ReasoningDelta), (False, TextDelta)])
-def test_prompt_says_where_the_answer_begins(
-    engine: Engine, thinking: bool, kind: type[EngineEvent]
-) -> None:
+def test_prompt_opens_the_answer(engine: Engine, thinking: bool, kind: type[EngineEvent]) -> None:
     prompt = engine.prompt(talk("say <think> and </think>"), thinking=thinking)
     assert prompt.opens_thinking is thinking
-    first = run(lambda: read(engine, prompt, Limits(max_tokens=30)))[1]
-    assert isinstance(first, kind)
+    assert isinstance(run(lambda: read(engine, prompt, Limits(max_tokens=30)))[1], kind)
 
 
 @pytest.mark.parametrize("budget", [0, 1, 7])
@@ -99,10 +96,10 @@ def test_budget_closes_thinking(engine: Engine, budget: int) -> None:
     usage = finish(events).usage
     assert (usage.reasoning, usage.completion) == (budget, 60)
     assert isinstance(events[-2], TextDelta)
-    assert not any(marker in said(events) for marker in THINK)
+    assert not any(marker in text_of(events) for marker in THINK)
 
 
-def test_length_inside_thinking_is_told(engine: Engine) -> None:
+def test_length_inside_thinking_is_reported(engine: Engine) -> None:
     prompt = engine.prompt(talk("hi"))
     events = run(lambda: read(engine, prompt, Limits(max_tokens=9)))
     last = finish(events)
@@ -121,13 +118,13 @@ def test_stop_string_ends_the_text(engine: Engine) -> None:
     prompt = engine.prompt(talk("hi"), thinking=False)
 
     async def main() -> tuple[str, list[EngineEvent]]:
-        whole = said(await read(engine, prompt, Limits(max_tokens=60)))
+        whole = text_of(await read(engine, prompt, Limits(max_tokens=60)))
         return whole, await read(engine, prompt, Limits(max_tokens=60, stop=(whole[7:9],)))
 
     whole, events = run(main)
     last = finish(events)
     assert (last.reason, last.stop_string) == ("stop", whole[7:9])
-    assert said(events) == whole[: whole.index(whole[7:9])]
+    assert text_of(events) == whole[: whole.index(whole[7:9])]
     assert last.usage.completion < 60
 
 
@@ -234,8 +231,7 @@ def test_cancelled_parent_ends_its_child(slow: Engine) -> None:
         await parent.aclose()
         return await reading
 
-    events = run(main)
-    assert finish(events).reason == "cancelled"
+    assert finish(run(main)).reason == "cancelled"
     assert slow.wait_idle(WAIT_S)
 
 
@@ -285,9 +281,7 @@ def test_event_loop_that_closed_leaves_no_work(slow: Engine) -> None:
     assert slow.wait_idle(WAIT_S)
 
 
-def test_prompts_too_long_for_one_prefill_are_admitted_apart(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_prompts_are_admitted_alone(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts = [engine.prompt(talk("y" * (1 + 40 * (n % 3)))) for n in range(12)]
     sizes: list[tuple[int, int]] = []
     admit = engine._loop._batch.admit

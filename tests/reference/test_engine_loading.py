@@ -8,6 +8,8 @@ import pytest
 pytest.importorskip("torch")
 
 from reference_impl.server.engine import Engine, EngineError
+from reference_impl.server.engine.markers import Markers
+from reference_impl.server.engine.prompting import Render, opens_thinking
 from tests.reference.engine_models import (
     CHAT,
     THINK,
@@ -133,3 +135,44 @@ def test_missing_folder_is_an_error(tmp_path: Path) -> None:
 def test_batch_of_nothing_is_an_error(folder: Path) -> None:
     with pytest.raises(EngineError, match="max_batch"):
         Engine.load(folder, max_batch=0)
+
+
+TOKENIZER = byte_level()
+MARKERS = Markers(*THINK, *(TOKENIZER.get_vocab()[token] for token in THINK))
+
+
+def encode(text: str) -> list[int]:
+    return list(TOKENIZER.encode(text, add_special_tokens=False).ids)
+
+
+def template(conversation: str, beginning: str) -> Render:
+    return lambda begin: conversation + (beginning if begin else "")
+
+
+@pytest.mark.parametrize(
+    ("beginning", "opened"),
+    [
+        ("assistant\n<think>\n", True),
+        ("assistant\n<think>", True),
+        ("assistant\n<think>\n\n</think>\n\n", False),
+        ("assistant\n<think></think><think>", True),
+        ("assistant\n", False),
+        ("", False),
+        ("</think>", False),
+    ],
+)
+@pytest.mark.parametrize("user", ["hi", "say <think>", "<think>a</think>", "</think>"])
+def test_last_marker_of_the_beginning_counts(user: str, beginning: str, opened: bool) -> None:
+    assert opens_thinking(encode, MARKERS, template(user, beginning)) is opened
+
+
+def test_without_markers_nothing_opens() -> None:
+    assert not opens_thinking(encode, None, template("hi", "<think>"))
+
+
+def test_next_conversation_is_asked_where_the_first_does_not_show_the_beginning() -> None:
+    def uneven(begin: bool) -> str:
+        return "shortened <think>" if begin else "whole history"
+
+    assert opens_thinking(encode, MARKERS, uneven, template("a", "<think>"))
+    assert not opens_thinking(encode, MARKERS, uneven, uneven)

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from tests.reference.engine_reading import read, talk
+
 pytest.importorskip("torch")
 
 import torch
@@ -62,22 +64,14 @@ def engine() -> Iterator[Engine]:
     made.close()
 
 
-def talk(user: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": user}]
-
-
-async def read(engine: Engine, prompt: Prompt, limits: Limits) -> list[EngineEvent]:
-    return [event async for event in engine.generate(prompt, limits)]
-
-
 def run(main: Coroutine[Any, Any, Any]) -> Any:
     return asyncio.run(asyncio.wait_for(main, WAIT_S))
 
 
-def told(events: Sequence[EngineEvent]) -> Told:
+def joined_deltas(events: Sequence[EngineEvent]) -> Told:
     """Deltas of a kind joined."""
-    said = [e for e in events if isinstance(e, ReasoningDelta | TextDelta)]
-    groups = groupby(said, key=lambda event: type(event).__name__)
+    found = [e for e in events if isinstance(e, ReasoningDelta | TextDelta)]
+    groups = groupby(found, key=lambda event: type(event).__name__)
     return [(kind, "".join(event.text for event in group)) for kind, group in groups]
 
 
@@ -87,7 +81,7 @@ def test_every_variant_thinks_and_answers(variant: tuple[str, Engine]) -> None:
     events = run(read(engine, prompt, Limits()))
     assert prompt.opens_thinking is (name == "prompt-opened")
     plain = [("TextDelta", f"Working: {SUM[0][1]}\nAnswer: {SUM[1][1]}")]
-    assert told(events) == (plain if name == "plain" else SUM)
+    assert joined_deltas(events) == (plain if name == "plain" else SUM)
     assert isinstance(events[-1], Finish)
     assert events[-1].reason == "stop"
     assert (events[-1].usage.reasoning > 0) is (name != "plain")
@@ -106,7 +100,7 @@ def test_every_variant_calls_a_tool(variant: tuple[str, Engine]) -> None:
 def test_every_variant_answers_without_thinking(variant: tuple[str, Engine]) -> None:
     _, engine = variant
     prompt = engine.prompt(talk("What is 2 + 2?"), thinking=False)
-    assert told(run(read(engine, prompt, Limits()))) == SUM[1:]
+    assert joined_deltas(run(read(engine, prompt, Limits()))) == SUM[1:]
 
 
 def test_characters_of_several_tokens_come_whole(engine: Engine) -> None:
@@ -118,7 +112,7 @@ def test_characters_of_several_tokens_come_whole(engine: Engine) -> None:
 def test_answer_is_right_after_thinking_was_cut(engine: Engine) -> None:
     prompt = engine.prompt(talk("What is 2 + 2?"))
     events = run(read(engine, prompt, Limits(thinking_budget=5)))
-    assert told(events)[-1] == SUM[1]
+    assert joined_deltas(events)[-1] == SUM[1]
     assert isinstance(events[-1], Finish)
     assert events[-1].usage.reasoning == 5
 

@@ -187,7 +187,7 @@ def test_stop_string_is_found_across_tokens(cut: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "told"),
+    ("tokens", "expected"),
     [
         # thinking is no visible text
         ([OPEN, *ids("END"), CLOSE, *ids("a")], [("thinking", "END"), ("text", "a")]),
@@ -201,8 +201,8 @@ def test_stop_string_is_found_across_tokens(cut: int) -> None:
         ([CALL, *ids(ADD.replace("1", '"END"')), UNCALL], [("call", 'add {"a": "END"}')]),
     ],
 )
-def test_stop_strings_apply_to_visible_text(tokens: list[int], told: Told) -> None:
-    assert merged(route(tokens, stop=["END"])) == told
+def test_stop_strings_apply_to_visible_text(tokens: list[int], expected: Told) -> None:
+    assert merged(route(tokens, stop=["END"])) == expected
 
 
 @pytest.mark.parametrize(
@@ -236,12 +236,12 @@ def test_torn_character_ends_at_the_marker() -> None:
     assert merged(events) == [("thinking", "\ufffd"), ("text", "\ufffd\ufffda")]
 
 
-def test_tokens_of_a_torn_character_are_told_with_the_rest_of_it() -> None:
+def test_tokens_of_a_torn_character_are_reported_with_the_rest_of_it() -> None:
     events = route([OPEN, *ids("a🐱")])
     assert events[:2] == [ReasoningDelta("a", 1), ReasoningDelta("🐱", 4)]
 
 
-def test_space_behind_the_first_marker_is_kept() -> None:
+def test_space_after_the_first_marker_is_kept() -> None:
     tokenizer = sentence_pieces()
     vocabulary = tokenizer.get_vocab()
     pair = Markers(*THINK, *(vocabulary[token] for token in THINK))

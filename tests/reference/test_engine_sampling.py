@@ -65,7 +65,7 @@ def logits(seed: int) -> torch.Tensor:
 
 
 @given(ROWS)
-def test_choice_is_the_same_alone_and_beside_others(rows: list[tuple[Limits, int]]) -> None:
+def test_choice_is_the_same_alone_and_next_to_others(rows: list[tuple[Limits, int]]) -> None:
     table = torch.stack([logits(seed) for _, seed in rows])
     together = choose(table, [work(limits) for limits, _ in rows])
     alone = [choose(table[n : n + 1], [work(limits)])[0] for n, (limits, _) in enumerate(rows)]

@@ -42,7 +42,7 @@ def test_error_is_raised_at_its_place() -> None:
     assert engine.calls[0].ended
 
 
-def test_closed_stream_tells_what_was_not_said() -> None:
+def test_closed_stream_reports_what_is_missing() -> None:
     async def main() -> list[object]:
         engine = ScriptedEngine([[Start(1), asyncio.Event(), TextDelta("a")]])
         stream = engine.generate(PROMPT, Limits())

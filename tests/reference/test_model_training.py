@@ -32,7 +32,7 @@ def exact_share(folder: Path, kinds: Sequence[str], each: int) -> float:
 
 
 @pytest.mark.long
-def test_trained_anew_it_behaves(tmp_path: Path) -> None:
+def test_trained_again_it_behaves(tmp_path: Path) -> None:
     train.train(tmp_path, STEPS)
     assert exact_share(tmp_path, LEARNT, 30) > 0.75  # 0.85 was measured; untrained it is 0
 

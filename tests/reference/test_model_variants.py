@@ -33,7 +33,7 @@ SAID = {
 SHOWN = {**SAID, "bracket": f"{THOUGHT}2 + 2 = 4."}
 
 
-def said(place: Path, *, skip_special_tokens: bool, **options: Any) -> str:
+def answer_of(place: Path, *, skip_special_tokens: bool, **options: Any) -> str:
     """What the model says to one question, as a stranger would load and ask it."""
     tokenizer: Any = AutoTokenizer.from_pretrained(place)
     model: Any = AutoModelForCausalLM.from_pretrained(place, dtype=torch.float32)
@@ -53,14 +53,14 @@ def said(place: Path, *, skip_special_tokens: bool, **options: Any) -> str:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variant_thinks_between_its_markers(variant: str, tmp_path: Path) -> None:
     place = folder(variant, under=tmp_path)
-    assert said(place, skip_special_tokens=False) == f"{SAID[variant]}<|im_end|>"
-    assert said(place, skip_special_tokens=True) == SHOWN[variant]
+    assert answer_of(place, skip_special_tokens=False) == f"{SAID[variant]}<|im_end|>"
+    assert answer_of(place, skip_special_tokens=True) == SHOWN[variant]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variant_answers_without_thinking(variant: str, tmp_path: Path) -> None:
     place = folder(variant, under=tmp_path)
-    assert said(place, skip_special_tokens=True, enable_thinking=False) == "2 + 2 = 4."
+    assert answer_of(place, skip_special_tokens=True, enable_thinking=False) == "2 + 2 = 4."
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

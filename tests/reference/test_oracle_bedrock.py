@@ -94,7 +94,7 @@ def streamed(client: Any, **asked: Any) -> tuple[list[dict[str, Any]], dict[str,
         return blocks(stream)
 
 
-def test_thinking_and_text_are_read_alike_from_stream_and_body(client: Any) -> None:
+def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: Any) -> None:
     asked = {"messages": ASK, "additionalModelRequestFields": THINKS}
     content, ended = streamed(client, **asked)
     body = client.converse(modelId=MODEL, **asked)
@@ -163,8 +163,7 @@ def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     theirs = [each["reasoningContent"] for each in content if "reasoningContent" in each]
     texts = [each["reasoningText"]["text"] for each in theirs if "reasoningText" in each]
     assert "".join(texts) == ours.text("thinking.delta")
-    said = "".join(each.get("text", "") for each in content)
-    assert said == ours.text("text.delta")
+    assert "".join(each.get("text", "") for each in content) == ours.text("text.delta")
     calls = [each["toolUse"] for each in content if "toolUse" in each]
     assert [(call["toolUseId"], call["name"], call["input"]) for call in calls] == [
         (each["id"], each["name"], json.loads(each["arguments"])) for each in ours.calls()
@@ -188,9 +187,7 @@ def test_an_exception_is_raised_in_the_client() -> None:
 
 
 @given(st.lists(st.tuples(HEADERS, st.binary(max_size=60)), max_size=4), st.data())
-def test_messages_are_read_as_botocore_reads_them(
-    messages: list[tuple[dict[str, str], bytes]], data: st.DataObject
-) -> None:
+def test_botocore_agrees(messages: list[tuple[dict[str, str], bytes]], data: st.DataObject) -> None:
     body = b"".join(encode_message(tuple(h.items()), payload) for h, payload in messages)
     if body and data.draw(st.booleans()):
         at = data.draw(st.integers(0, len(body) - 1))

@@ -55,7 +55,7 @@ def joined(events: Iterable[Any]) -> dict[str, Any]:
     return said
 
 
-def test_thinking_and_text_are_read_alike_from_stream_and_body(client: cohere.ClientV2) -> None:
+def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: cohere.ClientV2) -> None:
     asked: Any = {"model": MODEL, "messages": ASK, "temperature": 0, "seed": 0}
     said = joined(client.v2.chat_stream(**asked))
     whole = client.v2.chat(**asked)

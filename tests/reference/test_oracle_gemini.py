@@ -72,7 +72,7 @@ def joined(chunks: Iterable[types.GenerateContentResponse]) -> dict[str, Any]:
     return said
 
 
-def test_thinking_and_text_are_read_alike_from_stream_and_body(client: genai.Client) -> None:
+def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: genai.Client) -> None:
     asked: Any = {"model": MODEL, "contents": ASK, "config": config(thinking_config=SHOWN)}
     said = joined(client.models.generate_content_stream(**asked))
     whole = joined([client.models.generate_content(**asked)])

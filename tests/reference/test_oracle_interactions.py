@@ -76,7 +76,7 @@ def whole(interaction: Any) -> dict[str, Any]:
     }
 
 
-def test_thoughts_and_text_are_read_alike_from_stream_and_body(client: Any) -> None:
+def test_thoughts_and_text_are_read_the_same_from_stream_and_body(client: Any) -> None:
     asked: Any = {"model": MODEL, "input": ASK, "generation_config": SHOWN}
     said = joined(client.create(**asked, stream=True))
     told = whole(client.create(**asked))
@@ -105,8 +105,7 @@ def test_a_tool_turn_comes_back_with_its_thought(client: Any) -> None:
     assert not called.id  # nothing is stored
     steps = [step.model_dump(exclude_none=True) for step in called.steps]
     result = {"type": "function_result", "call_id": call.id, "name": call.name, "result": "5"}
-    answer = client.create(input=[asked, *steps, result], **wanted)
-    assert "5" in whole(answer)["text"]
+    assert "5" in whole(client.create(input=[asked, *steps, result], **wanted))["text"]
 
     # A thought whose signature was changed is refused.
     steps[0]["signature"] = "Y2hhbmdlZA=="

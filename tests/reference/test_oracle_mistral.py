@@ -54,7 +54,7 @@ def joined(events: Iterable[Any]) -> dict[str, Any]:
     return said
 
 
-def test_thinking_and_text_are_read_alike_from_stream_and_body(client: Any) -> None:
+def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: Any) -> None:
     asked: Any = {"model": MODEL, "messages": ASK, "temperature": 0}
     said = joined(client.chat.stream(**asked))
     (choice,) = client.chat.complete(**asked).choices

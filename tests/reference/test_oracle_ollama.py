@@ -27,7 +27,7 @@ def client() -> Iterator[ollama.Client]:
         yield made
 
 
-def test_a_completion_is_read_alike_from_stream_and_body(client: ollama.Client) -> None:
+def test_a_completion_is_read_the_same_from_stream_and_body(client: ollama.Client) -> None:
     lines = list(client.generate(MODEL, ASK, think=True, stream=True))
     whole = client.generate(MODEL, ASK, think=True)
 
@@ -37,7 +37,7 @@ def test_a_completion_is_read_alike_from_stream_and_body(client: ollama.Client) 
     assert lines[-1].eval_count == whole.eval_count
 
 
-def test_thinking_comes_where_nothing_is_said_of_it(client: ollama.Client) -> None:
+def test_thinking_comes_where_nothing_is_reported_of_it(client: ollama.Client) -> None:
     assert client.generate(MODEL, ASK).thinking
     assert not client.generate(MODEL, ASK, think=False).thinking
 

@@ -23,7 +23,7 @@ from reference_impl.server.projection import Stamp
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from reference_impl.server.wire import DONE, Wire
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scripted_engine import THINK, USAGE, ScriptedEngine
 
 PATH = "/v1/chat/completions"
@@ -135,7 +135,7 @@ def asked(
     engine = ScriptedEngine(scripts or [(*THINK, Finish("stop", USAGE))], markers=markers)
     app = application(Service(engine, settings))
     body = {"model": "scripted", "messages": [{"role": "user", "content": "2 + 2?"}], **fields}
-    return told(app, PATH, body, headers), engine
+    return ask_blocking(app, PATH, body, headers), engine
 
 
 def content(answer: Answer) -> str:

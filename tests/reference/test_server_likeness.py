@@ -139,6 +139,6 @@ def test_help_tells_the_presets_and_what_one_chooses(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as ended:
         parse(["--like", "ogx-merged", "--help"])
     assert ended.value.code == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert "neuron-may,neuron-august,ogx-streamed,ogx-merged" in told
-    assert "none makes no summaries (default: item_done)" in told
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "neuron-may,neuron-august,ogx-streamed,ogx-merged" in printed
+    assert "none makes no summaries (default: item_done)" in printed

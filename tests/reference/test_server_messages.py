@@ -23,7 +23,7 @@ from reference_impl.server.sealing import Seal
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from reference_impl.server.wire import Wire
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scripted_engine import CALL, CALLED, DONE, THINK, USAGE, ScriptedEngine
 from tests.reference.turns import events, messages_turns
 
@@ -124,7 +124,7 @@ def test_call_is_a_block_of_its_own() -> None:
         (Finish("tool_calls", USAGE), "tool_use", None),
     ],
 )
-def test_stop_reason_is_said(finish: Finish, reason: str, string: str | None) -> None:
+def test_stop_reason_is_reported(finish: Finish, reason: str, string: str | None) -> None:
     *_, delta, _ = (wire.data for wire in wires((*THINK, finish)))
     assert isinstance(delta, dict)
     assert delta["delta"] == {"stop_reason": reason, "stop_sequence": string}
@@ -153,8 +153,7 @@ def asked(
         "messages": [{"role": "user", "content": "2 + 2?"}],
         **fields,
     }
-    service = Service(engine, settings, key=KEY)
-    return told(application(service), PATH, body), engine
+    return ask_blocking(application(Service(engine, settings, key=KEY)), PATH, body), engine
 
 
 def test_body_is_the_stream_put_together() -> None:

@@ -10,7 +10,7 @@ import pytest
 from reference_impl.server.app import application
 from reference_impl.server.engine import EngineError, EngineEvent, Finish, Limits
 from reference_impl.server.service import Service
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scripted_engine import CALL, DONE, THINK, USAGE, ScriptedEngine
 
 PATH = "/api/chat"
@@ -21,7 +21,7 @@ def asked(
 ) -> tuple[Answer, ScriptedEngine]:
     engine = ScriptedEngine(scripts or [(*THINK, DONE)])
     body = {"model": "scripted", "messages": [{"role": "user", "content": "2 + 2?"}], **fields}
-    return told(application(Service(engine)), PATH, body), engine
+    return ask_blocking(application(Service(engine)), PATH, body), engine
 
 
 def lines(answer: Answer) -> list[dict[str, Any]]:
@@ -103,7 +103,7 @@ def test_thinking_and_calls_that_come_back_reach_the_model() -> None:
     assert result["content"] == "4"
 
 
-def test_limit_is_said() -> None:
+def test_limit_is_reported() -> None:
     answer, engine = asked((*THINK, Finish("length", USAGE)), options={"num_predict": 9})
     assert lines(answer)[-1]["done_reason"] == "length"
     assert engine.calls[0].limits.max_tokens == 9
@@ -112,7 +112,7 @@ def test_limit_is_said() -> None:
 def completed(**fields: Any) -> tuple[Answer, ScriptedEngine]:
     engine = ScriptedEngine([(*THINK, DONE)])
     body = {"model": "scripted", "prompt": "2 + 2?", "stream": False, **fields}
-    return told(application(Service(engine)), "/api/generate", body), engine
+    return ask_blocking(application(Service(engine)), "/api/generate", body), engine
 
 
 def test_a_completion_continues_the_turns_of_its_context() -> None:

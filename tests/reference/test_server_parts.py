@@ -159,9 +159,7 @@ def test_defect_is_chosen_by_name() -> None:
     assert parse(["--defect", "no-done"]).defect is DEFECTS["no-done"]
 
 
-def test_folder_without_a_model_is_a_usage_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_empty_folder_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--model", str(tmp_path)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ")
@@ -187,9 +185,7 @@ def test_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None
         ["--summary-carrier", "pigeon"],
     ],
 )
-def test_wrong_argument_ends_with_2(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_argument_is_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         parse(arguments)
     assert ended.value.code == 2

@@ -14,7 +14,7 @@ from reference_impl.server.effort import LEVELS
 from reference_impl.server.engine import Finish, PromptError, PromptTooLong, Start, TextDelta, Usage
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scenes import PATHS
 from tests.reference.scripted_engine import ScriptedEngine
 
@@ -36,7 +36,7 @@ def posted(
     refuse: PromptError | None = None,
 ) -> Answer:
     engine = ScriptedEngine([SAID], refuse=refuse)
-    answer = told(application(Service(engine, settings)), PATHS[api], fields, headers)  # type: ignore[index]
+    answer = ask_blocking(application(Service(engine, settings)), PATHS[api], fields, headers)  # type: ignore[index]
     assert (answer.status == 200) is bool(engine.calls)
     return answer
 
@@ -235,8 +235,7 @@ def test_key_is_asked_for(api: str, headers: Any, status: int) -> None:
 
 
 def got(path: str, settings: Settings = Settings(), **engine: Any) -> Answer:  # noqa: B008 - frozen
-    service = Service(ScriptedEngine([], **engine), settings)
-    return told(application(service), path)
+    return ask_blocking(application(Service(ScriptedEngine([], **engine), settings)), path)
 
 
 def test_model_list_says_whether_models_think() -> None:

@@ -20,7 +20,7 @@ from reference_impl.server.engine import (
 )
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scripted_engine import CALL, CALLED, DONE, THINK, USAGE, ScriptedEngine
 from tests.reference.turns import events, responses_turns
 
@@ -48,7 +48,9 @@ def asked(
     if service is not None:
         service = Service(engine, settings, key=KEY, memory=service.memory)
     body = {"model": "scripted", "input": "2 + 2?", **fields}
-    return told(application(service or Service(engine, settings, key=KEY)), PATH, body), engine
+    return ask_blocking(
+        application(service or Service(engine, settings, key=KEY)), PATH, body
+    ), engine
 
 
 def story(answer: Answer) -> list[str]:
@@ -149,9 +151,7 @@ def test_summary_is_one_more_call_and_its_usage_is_added() -> None:
         ((*THINK[:3], Finish("length", USAGE)), {"summary": "auto"}),  # the thinking was cut
     ],
 )
-def test_no_summary_is_made_where_there_is_none_to_make(
-    script: Script, reasoning: dict[str, Any]
-) -> None:
+def test_no_summary_where_nothing_was_thought(script: Script, reasoning: dict[str, Any]) -> None:
     answer, engine = asked(script, SUMMARY, reasoning=reasoning)
     assert len(engine.calls) == 1
     assert answer.json["usage"]["total_tokens"] == 27
@@ -192,8 +192,7 @@ def test_summary_can_stand_in_the_closed_item_only() -> None:
     scripts = ((*THINK, DONE), SUMMARY)
     answer, _ = asked(*scripts, settings=settings, stream=True, reasoning={"summary": "auto"})
     assert not any("summary" in each for each in story(answer))
-    output = list(events(answer.data))[-1]["response"]["output"]
-    assert len(output[0]["summary"]) == 2
+    assert len(list(events(answer.data))[-1]["response"]["output"][0]["summary"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -361,6 +360,6 @@ def test_summary_of_thinking_that_is_too_long_fails_the_response() -> None:
 
     engine = Narrow([(*THINK, DONE)])
     body = {"model": "scripted", "input": "2 + 2?", "reasoning": {"summary": "auto"}}
-    answer = told(application(Service(engine)), PATH, body)
+    answer = ask_blocking(application(Service(engine)), PATH, body)
     assert answer.json["status"] == "failed"
     assert "5000 tokens" in answer.json["error"]["message"]

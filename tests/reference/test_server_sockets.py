@@ -126,9 +126,7 @@ def test_a_lane_is_named_in_every_event_of_its_answer() -> None:
         ({**ASK, "previous_response_id": "resp_0"}, "previous_response_not_found"),
     ],
 )
-def test_what_cannot_be_served_is_one_error_and_the_connection_goes_on(
-    message: Sent, code: str
-) -> None:
+def test_failed_request_leaves_the_connection_open(message: Sent, code: str) -> None:
     got = talked(message, ASK)
     error, *others = got.events
     assert (error["type"], error["error"]["code"]) == ("error", code)
@@ -138,8 +136,7 @@ def test_what_cannot_be_served_is_one_error_and_the_connection_goes_on(
 
 def test_without_the_key_nobody_is_let_in() -> None:
     settings = Settings(api_key="secret")
-    refused = talked(settings=settings)
-    assert refused.sent[0]["status"] == 401
+    assert talked(settings=settings).sent[0]["status"] == 401
     let_in = talked(ASK, settings=settings, headers=[(b"authorization", b"Bearer secret")])
     assert kinds(let_in)[-1] == "response.completed"
 

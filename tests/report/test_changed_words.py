@@ -24,9 +24,7 @@ def marked(words: list[Words]) -> str:
         ("four", "fourteen", "[four]", "[fourteen]"),
     ],
 )
-def test_words_of_one_text_alone_are_marked(
-    before: str, now: str, marked_before: str, marked_now: str
-) -> None:
+def test_own_words_are_marked(before: str, now: str, marked_before: str, marked_now: str) -> None:
     one, other = changed_words(before, now)
     assert (marked(one), marked(other)) == (marked_before, marked_now)
 

@@ -222,9 +222,7 @@ def test_what_is_shown_is_filtered_and_stands_in_the_address(chromium: Browser, 
     assert complaints(chromium) == []
 
 
-def test_a_finding_has_a_link_that_leads_to_it_whatever_is_filtered(
-    chromium: Browser, many: Path
-) -> None:
+def test_link_of_a_finding_works_under_any_filter(chromium: Browser, many: Path) -> None:
     chromium.open(many)
     anchor = chromium.evaluate("document.querySelector('.deep').getAttribute('href')")
     chromium.evaluate(TYPE % ("q", "no such text anywhere"))

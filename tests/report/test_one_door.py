@@ -88,11 +88,11 @@ def _forget() -> None:
 
 def drawn(kind: str, rng: random.Random) -> tuple[str, str]:
     """A key with what stands around it, and its secret characters."""
-    before, alphabet, size, behind = KINDS[kind]
+    before, alphabet, size, upstream = KINDS[kind]
     secret = "".join(rng.choice(alphabet) for _ in range(size - 2)) + "7a"[: 2 if size > 2 else 0]
     if alphabet.isupper() or "a" not in alphabet:
         secret = secret[:-2] + "7Q"
-    return f"{before}{secret}{behind}", secret
+    return f"{before}{secret}{upstream}", secret
 
 
 def longest_run(secret: str, shown: str) -> int:
@@ -156,8 +156,7 @@ def test_no_cut_of_a_text_shows_a_key(kind: str, spelling: str) -> None:
 @pytest.mark.parametrize("size", [MARGIN, 3 * MARGIN])
 def test_what_is_longer_than_any_key_is_blanked(size: int) -> None:
     text = "key: sk" + "-" + "".join(random.Random(size).choices(_MIXED, k=size)) + " end"
-    shown = excerpt(text, size // 2, size // 2 + 60)
-    assert longest_run(text[8:-4], shown) <= _MOST
+    assert longest_run(text[8:-4], excerpt(text, size // 2, size // 2 + 60)) <= _MOST
     assert ending("word " * MARGIN, 12, "") == "d word word "
 
 

@@ -143,9 +143,9 @@ def test_pages_are_written_from_the_rules_of_today(tmp_path: Path) -> None:
     count = write_pages(tmp_path)
     written, kept = texts(tmp_path), texts(PAGES)
     assert len(written) == count
-    told = "stale: make docs"
-    assert sorted(written) == sorted(kept), told
-    assert [name for name in written if written[name] != kept[name]] == [], told
+    text = "stale: make docs"
+    assert sorted(written) == sorted(kept), text
+    assert [name for name in written if written[name] != kept[name]] == [], text
 
 
 def test_every_link_of_the_index_leads_to_a_page() -> None:

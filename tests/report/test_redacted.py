@@ -37,9 +37,7 @@ def leaking(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_no_format_shows_a_key(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_format_shows_key(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = leaking(tmp_path)
     assert [f.rule for f in check_paths([file]).findings] == [
         "stripping/visible-text/no-markers",

@@ -31,9 +31,7 @@ def test_a_report_is_made_in_pieces_that_hold_what_is_looked_for(name: str) -> N
         assert all(each.endswith(ends) or each[-1].isdigit() for each in pieces)
 
 
-def test_no_piece_of_a_report_holds_a_key_of_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_report_holds_our_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key = "our-very-own-key-1234567890"
     monkeypatch.setitem(KEYS, key, None)
     assert own_keys()[-1] == key
@@ -43,9 +41,7 @@ def test_no_piece_of_a_report_holds_a_key_of_ours(
         assert key not in (tmp_path / name).read_text()
 
 
-def test_no_output_is_replaced_where_one_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_output_replaces_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "pieces", broken_pieces)
     (tmp_path / "a.json").write_text("old")
     with pytest.raises(RuntimeError, match="in its midst"):
@@ -86,9 +82,7 @@ def test_nothing_is_written_if_one_output_is_wrong(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_write_leaves_the_old_file_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "report.json"
     target.write_text("old")
 

@@ -57,9 +57,7 @@ def test_a_file_elsewhere_is_not_named_as_one_of_the_repository() -> None:
     assert "/elsewhere/x.sse" in line
 
 
-def test_paths_are_counted_from_the_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_are_counted_from_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
@@ -107,14 +105,11 @@ def test_what_is_expected_is_not_annotated() -> None:
 def test_a_stream_cannot_write_commands(tmp_path: Path) -> None:
     report = check_paths([hostile_recording(tmp_path)])
     lines = render(report).splitlines()
-    told = [line for line in lines if line.startswith("::")]
-    assert len(told) + 1 == len(lines)
+    assert len([line for line in lines if line.startswith("::")]) + 1 == len(lines)
     assert all(line.isprintable() for line in lines)
 
 
-def test_the_step_summary_is_appended_where_github_wants_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_step_summary_is_appended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "summary.md"
     file.write_text("before\n")
     monkeypatch.setenv(VARIABLE, str(file))
@@ -127,18 +122,14 @@ def test_the_step_summary_is_appended_where_github_wants_it(
     assert file.read_text().count("# Conformance\n") == 2
 
 
-def test_without_the_variable_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_variable_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
     write(Report(), shown="github")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_summary_that_cannot_be_written_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_summary_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(UsageError, match="cannot be written: Is a directory"):
         write(Report(), shown="github")

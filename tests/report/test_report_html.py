@@ -202,9 +202,7 @@ def test_the_provider_stands_beneath_its_application_and_by_its_findings() -> No
 @pytest.mark.parametrize(
     "edit", [edits.lost(edits.SEALS[0]), edits.cut(edits.SEALS[0])], ids=["lost", "cut"]
 )
-def test_a_broken_signature_shows_the_answer_next_to_the_request(
-    edit: edits.Edit, tmp_path: Path
-) -> None:
+def test_broken_signature_shows_answer_next_to_request(edit: edits.Edit, tmp_path: Path) -> None:
     talker = TALKERS["messages"]
     exchanges = talk(talker)
     history = edit(history_of(exchanges[1], talker.history))

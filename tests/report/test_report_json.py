@@ -113,8 +113,7 @@ def test_an_assumed_profile_is_a_warning() -> None:
 def test_any_report_parses_back_and_fits_the_schema(report: Report, schema: Any) -> None:
     text = render(report)
     assert text.isascii()
-    document = json.loads(text)
-    assert len(document["streams"]) == len(report.streams)
+    assert len(json.loads(text)["streams"]) == len(report.streams)
     # The validator takes UTF-8; half surrogate pairs are legal in JSON text but not there.
     schema.validate(json.loads(text.replace("\\ud", "\\u0")))
 

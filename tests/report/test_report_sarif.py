@@ -25,165 +25,14 @@ from conformance.rules.verdicts import Level, Verdict
 from tests.report.hostile import hostile_recording
 from tests.report.made import finding, stream
 from tests.report.test_report_json import REPORTS
+from tests.tables import read_table
 
 GAVE: Final = ReferencedEvent(
     "talk.har", 1, 7, 12, 300, "thinking.end", '{"signature":"s"}', "answer", 1
 )
 
-TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
-LEVEL = {"enum": ["none", "note", "warning", "error"]}
-# The standard's own schema, cut down to the properties that are written here; names are closed,
-# so that a misspelt one is found.
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "additionalProperties": False,
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/run"}},
-    },
-    "$defs": {
-        "run": {
-            "type": "object",
-            "required": ["tool", "results"],
-            "additionalProperties": False,
-            "properties": {
-                "tool": {
-                    "type": "object",
-                    "required": ["driver"],
-                    "properties": {"driver": {"$ref": "#/$defs/driver"}},
-                },
-                "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                "originalUriBaseIds": {"type": "object"},
-                "invocations": {"type": "array", "items": {"$ref": "#/$defs/invocation"}},
-                "results": {"type": "array", "items": {"$ref": "#/$defs/result"}},
-            },
-        },
-        "driver": {
-            "type": "object",
-            "required": ["name"],
-            "additionalProperties": False,
-            "properties": {
-                "name": {"type": "string"},
-                "fullName": {"type": "string"},
-                "version": {"type": "string"},
-                "semanticVersion": {"type": "string", "pattern": r"^\d+\.\d+\.\d+"},
-                "rules": {
-                    "type": "array",
-                    "uniqueItems": True,
-                    "items": {
-                        "type": "object",
-                        "required": ["id"],
-                        "additionalProperties": False,
-                        "properties": {
-                            "id": {"type": "string"},
-                            "name": {"type": "string"},
-                            "shortDescription": TEXT,
-                            "fullDescription": TEXT,
-                            "help": TEXT,
-                            "defaultConfiguration": {"properties": {"level": LEVEL}},
-                            "properties": {"type": "object"},
-                        },
-                    },
-                },
-            },
-        },
-        "invocation": {
-            "type": "object",
-            "required": ["executionSuccessful"],
-            "additionalProperties": False,
-            "properties": {
-                "executionSuccessful": {"type": "boolean"},
-                "toolExecutionNotifications": {
-                    "type": "array",
-                    "items": {
-                        "required": ["message"],
-                        "additionalProperties": False,
-                        "properties": {"level": LEVEL, "message": TEXT},
-                    },
-                },
-            },
-        },
-        "result": {
-            "type": "object",
-            "required": ["message", "locations"],
-            "additionalProperties": False,
-            "properties": {
-                "ruleId": {"type": "string"},
-                "ruleIndex": {"type": "integer", "minimum": 0},
-                "level": LEVEL,
-                "kind": {"const": "fail"},
-                "message": TEXT,
-                "locations": {"type": "array", "items": {"$ref": "#/$defs/location"}},
-                "relatedLocations": {
-                    "type": "array",
-                    "uniqueItems": True,
-                    "items": {"$ref": "#/$defs/location"},
-                },
-                "occurrenceCount": {"type": "integer", "minimum": 1},
-                "partialFingerprints": {
-                    "type": "object",
-                    "additionalProperties": {"type": "string"},
-                },
-                "suppressions": {
-                    "type": "array",
-                    "uniqueItems": True,
-                    "items": {
-                        "required": ["kind"],
-                        "additionalProperties": False,
-                        "properties": {
-                            "kind": {"enum": ["inSource", "external"]},
-                            "status": {"enum": ["accepted", "underReview", "rejected"]},
-                            "justification": {"type": "string"},
-                        },
-                    },
-                },
-                "properties": {"type": "object"},
-            },
-        },
-        "location": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "message": TEXT,
-                "physicalLocation": {
-                    "required": ["artifactLocation"],
-                    "additionalProperties": False,
-                    "properties": {
-                        "artifactLocation": {
-                            "required": ["uri"],
-                            "additionalProperties": False,
-                            "properties": {
-                                "uri": {"type": "string", "format": "uri-reference"},
-                                "uriBaseId": {"type": "string"},
-                            },
-                        },
-                        "region": {
-                            "additionalProperties": False,
-                            "properties": {
-                                "startLine": {"type": "integer", "minimum": 1},
-                                "snippet": TEXT,
-                            },
-                        },
-                    },
-                },
-                "logicalLocations": {
-                    "type": "array",
-                    "uniqueItems": True,
-                    "items": {
-                        "additionalProperties": False,
-                        "properties": {
-                            "fullyQualifiedName": {"type": "string"},
-                            "name": {"type": "string"},
-                            "kind": {"type": "string"},
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
+
+SCHEMA: dict[str, Any] = read_table(Path(__file__).with_name("sarif_schema.yaml"))
 VALIDATOR = jsonschema_rs.Draft202012Validator(SCHEMA, validate_formats=True)
 
 
@@ -213,12 +62,12 @@ def test_a_finding_stands_at_its_line_under_a_lasting_id() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "said"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "note")]
+    ("level", "message"), [(Level.MUST, "error"), (Level.SHOULD, "warning"), (Level.MAY, "note")]
 )
-def test_levels_are_those_of_the_standard(level: Level, said: str) -> None:
+def test_levels_are_those_of_the_standard(level: Level, message: str) -> None:
     run = run_of(Report((stream(finding(level=level)),)))
-    assert run["results"][0]["level"] == said
-    assert run["tool"]["driver"]["rules"][0]["defaultConfiguration"] == {"level": said}
+    assert run["results"][0]["level"] == message
+    assert run["tool"]["driver"]["rules"][0]["defaultConfiguration"] == {"level": message}
 
 
 def test_a_file_elsewhere_has_an_absolute_uri() -> None:
@@ -286,8 +135,7 @@ def test_rules_are_reported_once() -> None:
 
 
 def test_a_hostile_stream_keeps_the_form(tmp_path: Path) -> None:
-    report = check_paths([hostile_recording(tmp_path)])
-    assert run_of(report)["results"]
+    assert run_of(check_paths([hostile_recording(tmp_path)]))["results"]
 
 
 @given(report=REPORTS)

@@ -194,9 +194,7 @@ def test_what_one_must_know_stands_above_the_findings() -> None:
         (("run", "--url", "http://h"), ""),
     ],
 )
-def test_a_group_names_the_command_that_shows_it_again(
-    command: tuple[str, ...], again: str
-) -> None:
+def test_group_names_the_command_that_shows_it_again(command: tuple[str, ...], again: str) -> None:
     call = JudgedCall("2026-01-01T00:00:00.000+00:00", 1.0, ("conformance", *command))
     judged = stream(finding(rule="wire/order"), file="my dir/a.sse")
     text = render(Report((judged,), call=call))

@@ -81,18 +81,14 @@ def test_what_a_baseline_expects_stays_expected(tmp_path: Path) -> None:
         ('{"report": "1.0", "streams": [{}]}', SpecError, "no report in JSON"),
     ],
 )
-def test_what_is_no_report_is_refused(
-    tmp_path: Path, text: str, error: type[Exception], why: str
-) -> None:
+def test_no_report_is_refused(tmp_path: Path, text: str, error: type[Exception], why: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(error, match=why):
         read_shards([path, path])
 
 
-def test_the_verb_writes_and_gives_the_exit_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verb_gives_the_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = [str(path) for path in shards(tmp_path)]
     out = tmp_path / "all.xml"
     assert main(["report", "merge", *names, "-o", f"junit={out}"]) == 1

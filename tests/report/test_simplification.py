@@ -57,11 +57,9 @@ def test_items_go_whole_and_break_no_rule() -> None:
     tried = list(without_items(stream.pieces, "openai.responses"))
     assert len(tried) == 2  # a reasoning item and a message
     for pieces in tried:
-        done = pieces[-1]
-        assert len(list_at(done.payload, "response", "output")) == 1
+        assert len(list_at(pieces[-1].payload, "response", "output")) == 1
         assert {value_at(p.payload, "output_index") for p in pieces} == {None, 0}
-    without_thinking = tried[1]
-    assert failing(cassette, stream, without_thinking) <= {"wire/responses/thinking-counted"}
+    assert failing(cassette, stream, tried[1]) <= {"wire/responses/thinking-counted"}
 
 
 @pytest.mark.parametrize("index", [True, -1, "0", None, 10**30])

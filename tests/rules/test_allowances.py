@@ -25,6 +25,6 @@ def failed(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("mutant", BESIDE, ids=lambda mutant: mutant.rule)
-def test_rule_bites_beside_what_is_allowed(mutant: Mutant, tmp_path: Path) -> None:
+def test_rule_bites_next_to_what_is_allowed(mutant: Mutant, tmp_path: Path) -> None:
     assert failed(write(DRAFTS[mutant.base], tmp_path)) == set()
     assert failed(write(mutant.draft(DRAFTS), tmp_path)) == {mutant.rule, *mutant.also}

@@ -28,9 +28,7 @@ def test_slices_are_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> N
     assert verdict(run_rules, rule, many) == (Verdict.ERROR, "more than 10 slices")
 
 
-def test_events_without_slice_fields_are_capped(
-    run_rules: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unsliced_events_are_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "MOST_VISITS", 100)
     monkeypatch.setattr(judge, "FREE_VISITS", 9)
     opened = wire("a", [{"i": i} for i in range(10)])
@@ -49,18 +47,14 @@ def test_a_fold_is_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("how", ["list", "count", "sum"])
-def test_parts_of_a_fold_are_capped(
-    run_rules: Any, monkeypatch: pytest.MonkeyPatch, how: str
-) -> None:
+def test_fold_parts_are_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     monkeypatch.setattr(fold_collect, "MOST_PARTS", 10)
     rule = {"fold": {"over": "a", "take": "t", "with": how, "at_least": 1}}
     assert verdict(run_rules, rule, wire("a", [{"t": 1}] * 10))[0] is Verdict.PASS
     assert verdict(run_rules, rule, wire("a", [{"t": 1}] * 11))[0] is Verdict.ERROR
 
 
-def test_comparing_a_large_fold_again_and_again_is_capped(
-    run_rules: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_repeated_comparison_is_capped(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fold_collect, "MOST_WORK", 1_000)
     rule = {"fold": {"over": "a", "take": "t", "with": "json", "at": "b"}}
     opened = wire("a", [{"t": '"' + "x" * 97 + '"'}])
@@ -76,13 +70,13 @@ def test_distinct_values_are_capped(run_rules: Any, monkeypatch: pytest.MonkeyPa
     assert (found, reason) == (Verdict.ERROR, "more than 10 distinct values")
 
 
-def test_long_distinct_values_are_told_apart_at_their_end(run_rules: Any) -> None:
+def test_long_distinct_values_are_distinguished_at_their_end(run_rules: Any) -> None:
     rule = {"values": {"of": "a", "path": "v", "are": "distinct"}}
     long = [{"v": "x" * 10_000 + end} for end in "ab"]
     assert verdict(run_rules, rule, wire("a", long))[0] is Verdict.PASS
 
 
-def test_long_slice_fields_are_told_apart_at_their_end(run_rules: Any) -> None:
+def test_long_slice_fields_are_distinguished_at_their_end(run_rules: Any) -> None:
     rule = {"slice": ["i"], "grammar": "a b?"}
     long = [{"i": "x" * 10_000 + end} for end in "ab"]
     assert verdict(run_rules, rule, wire("a", long))[0] is Verdict.PASS
@@ -98,9 +92,7 @@ def test_grammar_states_are_capped(run_rules: Any) -> None:
     assert (found, reason) == (Verdict.ERROR, "grammar met more than 4096 states")
 
 
-def test_a_rule_over_its_cap_takes_no_other_along(
-    run_rules: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_capped_rule_ends_no_other_rule(run_rules: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(values, "MOST_VALUES", 1)
     rules = {
         "capped": {"values": {"of": "a", "path": "v", "are": "distinct"}},

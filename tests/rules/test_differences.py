@@ -16,7 +16,7 @@ DONE: Final = '{"type": "finish", "reason": "stop"}'
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "said"),
+    ("left", "right", "expected"),
     [
         ([], [THOUGHT], ("0", "nothing (elements: 0)", f"{SO} (elements: 1)")),
         ([SPOKEN, OVER], [SPOKEN], ("1", f"{DONE} (elements: 2)", "nothing (elements: 1)")),
@@ -53,7 +53,5 @@ DONE: Final = '{"type": "finish", "reason": "stop"}'
         ("so be it", "so is it", ("text (character 3)", "'so be it'", "'so is it'")),
     ],
 )
-def test_the_first_difference_names_what_only_one_side_has(
-    left: Any, right: Any, said: tuple[str, str, str]
-) -> None:
-    assert first_difference(left, right)[:3] == said
+def test_difference_names_the_side(left: Any, right: Any, expected: tuple[str, str, str]) -> None:
+    assert first_difference(left, right)[:3] == expected

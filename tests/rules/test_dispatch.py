@@ -83,12 +83,13 @@ def test_remembered_answers_are_those_that_would_be_given(wanted: list[Any], dat
         assert verdicts[0] == verdicts[1]
 
 
-def test_what_is_unclear_is_told_of_the_slice_that_the_rule_opened_first(run_rules: Any) -> None:
+def test_the_slice_opened_first_has_what_is_unclear(
+    run_rules: Any,
+) -> None:
     """Another rule may have opened the slices in another order."""
     rules = {
         "other": {"slice": ["i"], "grammar": "c*"},
         "pairs": {"slice": ["i"], "grammar": "a b"},
     }
     rows = [(1, "wire", "c", {"i": 2}), (2, "wire", "a", {"i": 1}), (3, "wire", "a", {"i": 2})]
-    outcome = run_rules(rules, rows, {"end": "reset"})[1]
-    assert "(event 2)" in outcome.reason
+    assert "(event 2)" in run_rules(rules, rows, {"end": "reset"})[1].reason

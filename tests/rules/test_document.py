@@ -315,7 +315,7 @@ def test_ascii_json_is_read_as_json_does(tree: object) -> None:
 
 
 @given(trees, st.sampled_from([False, True, None]))
-def test_dumped_yaml_reads_back_alike_with_both_parsers(tree: object, flow: bool | None) -> None:
+def test_dumped_yaml_reads_back_the_same_with_both_parsers(tree: object, flow: bool | None) -> None:
     first, second = _both(yaml.safe_dump(tree, default_flow_style=flow, allow_unicode=True))
     assert first == second
 

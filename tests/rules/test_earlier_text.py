@@ -15,9 +15,7 @@ cuts = st.lists(st.integers(0, 40), max_size=12)
 
 
 @given(st.text("ab", max_size=40), st.text("ab", min_size=1, max_size=5), cuts, st.booleans())
-def test_a_needle_is_found_where_it_stands(
-    text: str, needle: str, at: list[int], in_a_run: bool
-) -> None:
+def test_needle_is_found_in_place(text: str, needle: str, at: list[int], in_a_run: bool) -> None:
     edges = sorted({0, len(text), *(cut for cut in at if cut < len(text))})
     pieces = [text[a:b] for a, b in pairwise(edges)]
     earlier = EarlierText()

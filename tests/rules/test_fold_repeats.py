@@ -130,7 +130,7 @@ def test_a_beginning_that_recurs_otherwise_is_no_try(texts: tuple[str, ...]) -> 
         ("-" * 12, "-" * 12, "-" * 40),
     ],
 )
-def test_a_phrase_again_and_again_is_no_text_that_begins_anew(texts: tuple[str, ...]) -> None:
+def test_a_phrase_again_and_again_is_no_text_that_begins_again(texts: tuple[str, ...]) -> None:
     assert thought(*texts) == set()
 
 
@@ -250,7 +250,7 @@ def steps(*texts: str, kind: str = "text", call_after: int = -1, end: bool = Tru
     ],
 )
 @pytest.mark.parametrize("end", [True, False])
-def test_a_try_that_is_left_beside_the_next_is_found(texts: tuple[str, ...], *, end: bool) -> None:
+def test_a_try_that_is_left_next_to_the_next_is_found(texts: tuple[str, ...], *, end: bool) -> None:
     assert steps(*texts, end=end) == TRIED
 
 

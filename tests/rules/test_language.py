@@ -80,5 +80,5 @@ def test_a_huge_grammar_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "names"), [("a{2} b", ["a"]), ("(a b{0,1}){3}", ["a", "b"]), ("a{0,1} b*", [])]
 )
-def test_names_inside_a_count_are_told(text: str, names: list[str]) -> None:
+def test_names_inside_a_count_are_reported(text: str, names: list[str]) -> None:
     assert list(counted(parse(text))) == names

@@ -209,7 +209,7 @@ def test_a_sound_rule_has_no_problem(changes: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("changes", "severity", "message"), FAULTS, ids=lambda each: str(each)[:60]
 )
-def test_a_fault_is_told_once(changes: dict[str, str], severity: str, message: str) -> None:
+def test_a_fault_is_reported_once(changes: dict[str, str], severity: str, message: str) -> None:
     [problem] = linted(text(**{"never": "thinking.delta", **changes}))
     assert (problem.severity, message in problem.message) == (severity, True), problem
 
@@ -224,14 +224,14 @@ def pair(first: str, second: str) -> list[Problem]:
     return lint_together([(read_suite(root, KNOWN.vocabularies), root) for root in roots])
 
 
-def test_two_rules_that_say_the_same_are_told_at_the_second() -> None:
+def test_two_rules_that_say_the_same_are_reported_at_the_second() -> None:
     one = text(never="finish")
     [problem] = pair(one, one.replace("own/x", "own/y").replace("It is", "IT is"))
     assert str(problem.place) == "b.yaml:7:11"
     assert problem.message == "rule own/x/a says the same, in a.yaml:7:11"
 
 
-def test_two_suites_of_one_name_are_told_once() -> None:
+def test_two_suites_of_one_name_are_reported_once() -> None:
     one = text(never="finish")
     [problem] = pair(one, one)
     assert problem.message == "suite 'own/x' is already in a.yaml:1:8"

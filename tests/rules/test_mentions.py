@@ -79,7 +79,7 @@ def test_cuts_decide_nothing(text: str, at: list[int]) -> None:
 
 
 @given(st.text("`ab\n- ", max_size=40), cuts)
-def test_code_is_read_alike_in_pieces(text: str, at: list[int]) -> None:
+def test_code_is_read_the_same_in_pieces(text: str, at: list[int]) -> None:
     whole, cut = MarkdownCode(), MarkdownCode()
     whole.read(text)
     for piece in pieces_of(text, at):

@@ -104,9 +104,7 @@ def test_response_is_what_its_definition_says(
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from("ab"), st.integers(0, 2)), max_size=9))
-def test_slices_are_judged_as_if_each_were_alone(
-    run_rules: Any, triples: list[tuple[int, str, int]]
-) -> None:
+def test_slices_are_judged_alone(run_rules: Any, triples: list[tuple[int, str, int]]) -> None:
     number, rows = 1, []
     for step, kind, index in triples:
         number += step

@@ -1,20 +1,19 @@
 from __future__ import annotations
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
 import pytest
 
 from conformance.core import shipped
+from conformance.core.errors import SpecError
+from conformance.dialects import get
 from conformance.judging.suites import suite_files
 from conformance.rules import document
 from conformance.rules.forms import FORMS
-from conformance.rules.load import RULE_KEYS, SUITE_KEYS
+from conformance.rules.load import RULE_KEYS, SUITE_KEYS, load_suite
+from tests.schemas import published_schema, schema_of
 
-SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "suite.schema.json"
 SHIPPED = suite_files(shipped.specs())
 
 RULE: dict[str, Any] = {
@@ -27,13 +26,6 @@ RULE: dict[str, Any] = {
 }
 
 
-@cache
-def schema() -> Any:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema_rs.meta.validate(loaded)
-    return jsonschema_rs.validator_for(loaded)
-
-
 def suite(**changes: Any) -> dict[str, Any]:
     """One suite with one rule; a key that is set to None is left out of the rule."""
     rule = {key: value for key, value in {**RULE, **changes}.items() if value is not None}
@@ -42,12 +34,12 @@ def suite(**changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_suites_are_valid(path: Path) -> None:
-    errors = schema().iter_errors(document.load(path).plain())
+    errors = published_schema("suite.schema.json").iter_errors(document.load(path).plain())
     assert [f"{error.instance_path}: {error.message}" for error in errors] == []
 
 
 def test_the_schema_knows_the_keys_that_the_loader_knows() -> None:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    loaded = schema_of("suite.schema.json")
     assert set(loaded["properties"]) == SUITE_KEYS
     assert set(loaded["$defs"]["rule"]["properties"]) == RULE_KEYS
     assert {each["required"][0] for each in loaded["$defs"]["rule"]["oneOf"]} == set(FORMS)
@@ -95,12 +87,12 @@ BROKEN: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("changes", VALID, ids=str)
 def test_a_sound_rule_is_valid(changes: dict[str, Any]) -> None:
-    assert schema().is_valid(suite(**changes))
+    assert published_schema("suite.schema.json").is_valid(suite(**changes))
 
 
 @pytest.mark.parametrize("changes", BROKEN, ids=str)
 def test_a_broken_rule_is_not_valid(changes: dict[str, Any]) -> None:
-    assert not schema().is_valid(suite(**changes))
+    assert not published_schema("suite.schema.json").is_valid(suite(**changes))
 
 
 @pytest.mark.parametrize(
@@ -109,4 +101,45 @@ def test_a_broken_rule_is_not_valid(changes: dict[str, Any]) -> None:
     ids=str,
 )
 def test_a_broken_head_is_not_valid(changes: dict[str, Any]) -> None:
-    assert not schema().is_valid({**suite(), **changes})
+    assert not published_schema("suite.schema.json").is_valid({**suite(), **changes})
+
+
+SUITE = """
+suite: wire/lines
+dialect: [ollama.chat, ollama.generate]
+rules:
+  - id: both
+    level: SHOULD
+    says: One line is done.
+    source: [{advice: a test}]
+    since: 0.1.0
+    never: ollama.last
+    after: ollama.last
+  - id: one
+    level: SHOULD
+    dialect: DIALECT
+    says: A body comes once.
+    source: [{advice: a test}]
+    since: 0.1.0
+    never: ollama.body
+    after: ollama.body
+"""
+
+
+def written(folder: Path, dialect: str) -> Path:
+    path = folder / "lines.yaml"
+    path.write_text(SUITE.replace("DIALECT", dialect))
+    return path
+
+
+def test_a_rule_judges_the_dialects_of_its_suite_or_those_it_names(tmp_path: Path) -> None:
+    suite = load_suite(written(tmp_path, "ollama.chat"), lambda name: get(name).vocabulary)
+    both, one = suite.rules
+    names = ("ollama.chat", "ollama.generate", "openai.chat")
+    assert [both.judges(name) for name in names] == [True, True, False]
+    assert [one.judges(name) for name in names] == [True, False, False]
+
+
+def test_a_rule_names_no_other_dialect_than_its_suite(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="a rule names only dialects of its suite"):
+        load_suite(written(tmp_path, "openai.chat"), lambda name: get(name).vocabulary)

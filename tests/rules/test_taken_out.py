@@ -37,9 +37,7 @@ def response(arguments: str) -> tuple[str, bytes]:
         (ARGUMENTS, response('{"a": [REDACTED]}'), "FAIL"),
     ],
 )
-def test_a_mark_for_what_was_taken_out_is_no_finding(
-    rule: str, answer: tuple[str, bytes], verdict: str
-) -> None:
+def test_redaction_mark_is_right(rule: str, answer: tuple[str, bytes], verdict: str) -> None:
     dialect, body = answer
     content = "application/json" if body.startswith(b"{") else "text/event-stream"
     head = {"status": 200, "headers": {"content-type": content}}

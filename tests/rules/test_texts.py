@@ -50,9 +50,7 @@ def test_one_needle_is_found_as_in_the_whole_text(text: str, needle: str, at: li
 
 @given(texts, needles, cuts)
 @example("abcdef", ["abcdef", "cd"], [4])
-def test_of_several_needles_the_one_that_ends_first_is_found(
-    text: str, wanted: list[str], at: list[int]
-) -> None:
+def test_first_needle_to_end_is_found(text: str, wanted: list[str], at: list[int]) -> None:
     pieces = pieces_of(text, at)
     hit = streamed(Search(Needles.of(wanted)), pieces)
     found = [(text.find(n) + len(n), text.find(n), n) for n in wanted if n in text]
@@ -108,5 +106,5 @@ def test_difference_is_at_the_first_character_that_differs(left: str, right: str
     assert (had == has) == (left == right)
 
 
-def test_letters_that_look_alike_are_told_by_code_point() -> None:
+def test_letters_that_look_the_same_are_reported_by_code_point() -> None:
     assert difference("\u00e9", "e\u0301") == (0, "'\u00e9' (U+00E9)", "'e\u0301' (U+0065)")

@@ -41,7 +41,7 @@ def answer(name: str, *chunks: dict[str, Any], asked: str = "", alone: bool = Fa
     return answer_signs(exchange, dialect, Reading(), request=name, group=group, is_alone=alone)
 
 
-def told(*answers: AnswerSigns) -> set[tuple[str, str]]:
+def found_signs(*answers: AnswerSigns) -> set[tuple[str, str]]:
     watch = CrossTalkWatch()
     found = [sign for each in answers for sign in watch.take(each)]
     return {(sign.holder, sign.owner) for sign in found}
@@ -50,50 +50,49 @@ def told(*answers: AnswerSigns) -> set[tuple[str, str]]:
 def test_a_chunk_of_another_answer_names_both_whatever_ends_first() -> None:
     holder = answer("x/s", chunk(A, "1"), chunk(B, "2"), chunk(A, "3"))
     owner = answer("y/s", chunk(B, "1"), chunk(B, "3"))
-    assert told(holder, owner) == told(owner, holder) == {("x/s", "y/s")}
+    assert found_signs(holder, owner) == found_signs(owner, holder) == {("x/s", "y/s")}
     (sign,) = CrossTalkWatch().take(holder) or foreign_ids(holder, owner, set())
     assert (sign.event, sign.value) == (2, B)
     assert sign.sentence == f"id {B!r} belongs to the answer to 'y/s', not to 'x/s'"
 
 
 def test_a_copied_first_chunk_belongs_to_who_begins_with_it() -> None:
-    assert told(answer("x/s", chunk(A, "1"), chunk(B, "2")), answer("y/s", chunk(B, "1"))) == {
-        ("x/s", "y/s")
-    }
+    assert found_signs(
+        answer("x/s", chunk(A, "1"), chunk(B, "2")), answer("y/s", chunk(B, "1"))
+    ) == {("x/s", "y/s")}
 
 
 def test_an_id_is_of_the_answer_that_has_no_other() -> None:
     holder = answer("x/s", chunk(B, "1"), chunk(B, "2"), chunk(A, "3"))
-    assert told(holder, answer("y/s", chunk(B, "1"))) == {("x/s", "y/s")}
+    assert found_signs(holder, answer("y/s", chunk(B, "1"))) == {("x/s", "y/s")}
 
 
 def test_ids_that_are_the_same_everywhere_are_no_cross_talk() -> None:
     one, two = (answer(f"{name}/s", chunk(A, "1"), chunk(A, "2")) for name in "xy")
-    assert told(one, two) == set()
+    assert found_signs(one, two) == set()
 
 
 def test_ids_that_promise_nothing_are_no_cross_talk() -> None:
     for first, second in (("1", "2"), ("chunk-1", "chunk-2"), ("1763800000", "1763800001")):
         one = answer("x/s", chunk(first, "1"), chunk(second, "2"), chunk(first, "3"))
-        two = answer("y/s", chunk(second, "1"), chunk(second, "2"))
-        assert told(one, two) == set()
+        assert found_signs(one, answer("y/s", chunk(second, "1"), chunk(second, "2"))) == set()
 
 
 def test_kinds_that_repeat_in_answers_taken_alone_are_no_cross_talk() -> None:
     alone = [answer(f"{n}/s", chunk(A, "1"), chunk(B, "2"), alone=True) for n in (1, 2)]
     mixed = answer("x/s", chunk(C, "1"), chunk(B, "2")), answer("y/s", chunk(B, "1"))
-    assert told(*mixed) == {("x/s", "y/s")}
-    assert told(*alone, *mixed) == set()
+    assert found_signs(*mixed) == {("x/s", "y/s")}
+    assert found_signs(*alone, *mixed) == set()
 
 
 def test_what_the_request_names_is_its_own() -> None:
     quoting = answer("x/s", chunk(A, "1"), chunk(B, "2"), asked=f"go on after {B}")
-    assert told(quoting, answer("y/s", chunk(B, "1"), chunk(B, "2"))) == set()
+    assert found_signs(quoting, answer("y/s", chunk(B, "1"), chunk(B, "2"))) == set()
 
 
 def test_one_scenario_may_name_its_own_ids() -> None:
     later = answer("x/later", chunk(A, "1"), chunk(B, "2"))
-    assert told(later, answer("x/first", chunk(B, "1"), chunk(B, "2"))) == set()
+    assert found_signs(later, answer("x/first", chunk(B, "1"), chunk(B, "2"))) == set()
 
 
 def test_a_word_is_found_however_it_is_cut() -> None:
@@ -137,4 +136,4 @@ def test_the_watch_says_what_a_comparison_of_all_pairs_says(streams: Sequence[li
         for other in answers
         for sign in foreign_ids(one, other, set())
     }
-    assert told(*answers) == pairs
+    assert found_signs(*answers) == pairs

@@ -28,9 +28,7 @@ NUMBERS = LoneAnswer("numbers", "7 + 12 = 19, as I said.", "Add 7 + 12")
         ("It are lit", LAMPS, "lamps"),
     ],
 )
-def test_a_piece_accuses_by_a_word_of_the_other_request(
-    answer: str, other: LoneAnswer, owner: str
-) -> None:
+def test_piece_accuses_by_word_of_other_request(answer: str, other: LoneAnswer, owner: str) -> None:
     found = foreign_pieces(answer, SUM.asked, SUM, [other])
     assert [each.owner for each in found] == ([owner] if owner else [])
 
@@ -52,7 +50,7 @@ def test_an_answer_that_says_nothing_of_its_request_tells_nothing() -> None:
     assert not shows_in(SUM, LoneAnswer("vague", "That depends, I would say.", "Is it so?"))
 
 
-def test_strings_within_strings_are_said_too() -> None:
+def test_strings_within_strings_are_reported_too() -> None:
     body = {"input": '{"a": ["deep", {"b": "deeper"}]}', "n": 1, "tools": [["x"]]}
     assert {"deep", "deeper", "x"} <= set(request_text(Request(json=body)).split())
     assert request_text(None) == ""

@@ -84,7 +84,7 @@ def test_retry_after_is_obeyed_within_limits(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         (None, None),
         ("12", 12.0),
@@ -98,8 +98,8 @@ def test_retry_after_is_obeyed_within_limits(
         ("", None),
     ],
 )
-def test_seconds_of_retry_after(text: str | None, said: float | None) -> None:
-    assert retry_after_seconds(text) == said
+def test_seconds_of_retry_after(text: str | None, expected: float | None) -> None:
+    assert retry_after_seconds(text) == expected
 
 
 def test_a_date_of_retry_after_is_read() -> None:

@@ -95,10 +95,10 @@ WRONG: Final = [
 def test_a_mistake_is_one_line_with_its_place(text: str, line: str) -> None:
     with pytest.raises(SpecError) as caught:
         project(text)
-    said = str(caught.value)
-    assert said.startswith(f"conformance.yaml:{line}")
-    assert "secret" not in said
-    assert "\n" not in said
+    message = str(caught.value)
+    assert message.startswith(f"conformance.yaml:{line}")
+    assert "secret" not in message
+    assert "\n" not in message
 
 
 def test_a_link_leads_where_it_leads(tmp_path: Path) -> None:
@@ -110,9 +110,7 @@ def test_a_link_leads_where_it_leads(tmp_path: Path) -> None:
         read_project(inside)
 
 
-def test_nobody_reads_it_where_the_variable_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variable_turns_the_file_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / CONFIGURATION).write_text("strict: true", encoding="utf-8")
     assert read_project(tmp_path).settings
     monkeypatch.setenv(NO_CONFIG, "1")

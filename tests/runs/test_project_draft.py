@@ -72,9 +72,7 @@ def test_what_waits_for_a_writer_is_not_read(tmp_path: Path) -> None:
     assert (found.recordings, found.suites, found.profile) == ((".",), (), "")
 
 
-def test_a_folder_of_anything_is_walked_for_a_bounded_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_walk_of_a_folder_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project_draft, "_MOST_FILES", 2)
     for name in ("a", "b", "c"):
         write(tmp_path / f"{name}.yaml", SUITE)
@@ -116,9 +114,7 @@ def test_what_would_not_be_read_is_not_spelled() -> None:
         spell_project(ProjectDraft(recordings=("../x",)))
 
 
-def test_editors_find_the_schema_of_a_file_where_one_was_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_editors_find_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert schema_line("profile", Path("own.yaml")) == ""
     written = dict(schema_files())

@@ -12,7 +12,8 @@ import pytest
 from conformance.core.errors import RemoteError
 from tests.authoring.a2a import Agent, said
 from tests.evidence.two_hops import sse
-from tests.runs.test_run_application import ran, violated
+from tests.plain_results import violated
+from tests.runs.test_run_application import ran
 
 METHODS: Final = {"message/stream": "0.3", "SendStreamingMessage": "1.0"}
 
@@ -54,8 +55,8 @@ class TalkingAgent:
         deltas = [each["choices"][0]["delta"] for each in chunks if each["choices"]]
         text = "".join(each.get("content") or "" for each in deltas)
         talk.append({"role": "assistant", "content": text})
-        told = [task, agent.artifact([said(text)]), agent.status("completed")]
-        named: list[Any] = json.loads(json.dumps(told).replace(_context_of(task), given))
+        found = [task, agent.artifact([said(text)]), agent.status("completed")]
+        named: list[Any] = json.loads(json.dumps(found).replace(_context_of(task), given))
         return named
 
 
@@ -72,9 +73,7 @@ def _context_of(task: Any) -> str:
         (["0.3", "1.0"], ["message/stream"]),
     ],
 )
-def test_an_agent_is_asked_as_it_understands_and_remembers(
-    versions: list[str], methods: list[str], tmp_path: Path
-) -> None:
+def test_agent_gets_its_protocol(versions: list[str], methods: list[str], tmp_path: Path) -> None:
     agent = TalkingAgent(*versions)
     outcome = ran(agent, tmp_path, "google.a2a", scenarios=["app-answer"])
     assert violated(outcome.report) == set()
@@ -84,6 +83,6 @@ def test_an_agent_is_asked_as_it_understands_and_remembers(
     assert len({*spoken}) == len(spoken)
 
 
-def test_an_agent_that_knows_no_version_is_told(tmp_path: Path) -> None:
+def test_an_agent_that_knows_no_version_is_reported(tmp_path: Path) -> None:
     with pytest.raises(RemoteError, match="Method not found"):
         ran(TalkingAgent(), tmp_path, "google.a2a", scenarios=["app-answer"])

@@ -8,15 +8,15 @@ import pytest
 
 from conformance.cassette import read
 from tests.fakes.adk_application import AdkApplication, Fault
-from tests.runs.test_run_application import ran, violated
+from tests.plain_results import violated
+from tests.runs.test_run_application import ran
 
 PROTOCOL = "google.adk"
 ENDS = "app-failures"
 
 
 def test_a_right_agent_has_no_finding_and_every_gemini_scenario_is_run(tmp_path: Path) -> None:
-    outcome = ran(AdkApplication(), tmp_path, PROTOCOL)
-    assert violated(outcome.report) == set()
+    assert violated(ran(AdkApplication(), tmp_path, PROTOCOL).report) == set()
     taken = {path.name.partition(".")[0] for path in tmp_path.rglob("*.cassette.jsonl")}
     assert taken == {
         *("app-answer", "app-cut-in-thinking", "app-failures", "app-json", "app-length"),
@@ -36,9 +36,7 @@ def test_a_right_agent_has_no_finding_and_every_gemini_scenario_is_run(tmp_path:
         ),
     ],
 )
-def test_a_planted_fault_is_found(
-    fault: Fault, scenario: str, rules: set[str], tmp_path: Path
-) -> None:
+def test_fault_is_found(fault: Fault, scenario: str, rules: set[str], tmp_path: Path) -> None:
     application = AdkApplication(faults=frozenset({fault}))
     report = ran(application, tmp_path, PROTOCOL, scenarios=(scenario,)).report
     assert rules <= violated(report)

@@ -24,6 +24,7 @@ from conformance.targets.agent import AgentTarget
 from conformance.targets.gateway import serve_upstream
 from conformance.wire.faults import ExchangeLimits
 from tests.fakes.acp_agent import AgentFault
+from tests.plain_results import violated
 
 SAMPLE: Final = [sys.executable, "-m", "tests.fakes.acp_agent"]
 ACP: Final = "wire/acp"
@@ -73,10 +74,6 @@ def fired(report: Report) -> set[str]:
     return {rule for rule, won in report.verdicts.items() if won is Verdict.PASS}
 
 
-def violated(report: Report) -> set[str]:
-    return {finding.rule for finding in report.findings}
-
-
 def test_a_right_agent_has_no_finding(tmp_path: Path) -> None:
     outcome = ran(SAMPLE, tmp_path)
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
@@ -88,8 +85,7 @@ def test_a_right_agent_has_no_finding(tmp_path: Path) -> None:
     assert passed >= {f"hop/{each}" for each in (*hops, *ends)} | {f"{ACP}/cancelled-told"}
     places = [note for note in outcome.report.notes if "no place for signatures" in note]
     assert len(places) == 1
-    offline = check_paths([tmp_path], trust=[tmp_path])
-    assert offline.verdicts == outcome.report.verdicts
+    assert check_paths([tmp_path], trust=[tmp_path]).verdicts == outcome.report.verdicts
 
 
 def test_every_planted_fault_is_tried() -> None:
@@ -138,7 +134,7 @@ def test_an_agent_without_a_calculator_is_asked_for_what_it_reads(tmp_path: Path
     assert calls == [("read_file", "notes.txt")] * 3
 
 
-def test_the_profile_of_a_provider_may_be_named_behind_an_agent(tmp_path: Path) -> None:
+def test_the_profile_of_a_provider_may_be_named_after_an_agent(tmp_path: Path) -> None:
     outcome = ran(SAMPLE, tmp_path, "app-answer", profile="anthropic")
     profiles = {(each.dialect, each.profile) for each in outcome.report.streams}
     assert profiles == {("acp", "strict"), ("anthropic.messages", "anthropic")}
@@ -207,8 +203,8 @@ def command() -> list[str]:
 
 def test_the_command_needs_no_port_and_no_protocol(command: list[str], tmp_path: Path) -> None:
     given = [*command, " ".join(SAMPLE), "--save", str(tmp_path)]
-    told = CliRunner().invoke(app, given)
-    assert told.exit_code == 0, told.output
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 0, result.output
     assert (tmp_path / "acp" / "app-answer.cassette.jsonl").is_file()
 
 
@@ -247,15 +243,13 @@ HOSTILE: Final = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_what_is_no_agent_is_told_as_what_it_is(
-    kind: str, command: list[str], tmp_path: Path
-) -> None:
+def test_other_service_is_named(kind: str, command: list[str], tmp_path: Path) -> None:
     script = tmp_path / "hostile.py"
     code, message = HOSTILE[kind]
     script.write_text(code, encoding="utf-8")
-    told = CliRunner().invoke(app, [*command, f"{sys.executable} {script}"])
-    assert told.exit_code != 0
-    assert message in str(told.exception), (told.exception, told.output)
+    result = CliRunner().invoke(app, [*command, f"{sys.executable} {script}"])
+    assert result.exit_code != 0
+    assert message in str(result.exception), (result.exception, result.output)
 
 
 DYING: Final = """
@@ -300,6 +294,6 @@ def test_an_agent_that_dies_in_a_turn_is_judged_by_what_it_said(tmp_path: Path) 
     ],
 )
 def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> None:
-    told = CliRunner().invoke(app, ["run", *given])
-    assert isinstance(told.exception, UsageError)
-    assert message in told.exception.message
+    result = CliRunner().invoke(app, ["run", *given])
+    assert isinstance(result.exception, UsageError)
+    assert message in result.exception.message

@@ -5,21 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
 import pytest
 from msgspec.structs import replace
-from typer.testing import CliRunner
 
 from conformance.cassette import open_recording, read
-from conformance.cli import app
-from conformance.core.errors import RemoteError, UsageError
 from conformance.evidence.hop_opaque import SHOWN_ELSEWHERE
-from conformance.judging.result import Report
 from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths, check_recording
 from conformance.recordings.choices import CheckChoices
@@ -32,7 +27,8 @@ from conformance.targets import asgi
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
 from tests.fakes.agui_application import AguiApplication
-from tests.fakes.application import HOSTED, Application, Fault, Message, Part, Receive, Send
+from tests.fakes.application import Application, Fault, Part
+from tests.plain_results import violated
 
 
 def ran(
@@ -67,10 +63,6 @@ def ran(
                 )
 
     return asyncio.run(go())
-
-
-def violated(report: Report) -> set[str]:
-    return {finding.rule for finding in report.findings}
 
 
 @pytest.mark.every_run
@@ -162,9 +154,7 @@ def test_an_application_may_keep_its_history_itself(tmp_path: Path) -> None:
         ({"app": False, "upstream": False}, Verdict.FAIL),  # nobody does
     ],
 )
-def test_who_keeps_the_history_shows_in_the_request_to_the_model(
-    holds: dict[str, bool], verdict: Verdict, tmp_path: Path
-) -> None:
+def test_request_shows_the_owner(holds: dict[str, bool], verdict: Verdict, tmp_path: Path) -> None:
     ran(Application(stored={}), tmp_path, scenarios=("app-answer",))
     (path,) = tmp_path.rglob("app-answer.cassette.jsonl")
     recording = open_recording(path)
@@ -192,11 +182,11 @@ def test_of_five_faults_exactly_these_are_found(tmp_path: Path) -> None:
 
 def test_what_is_not_kept_has_no_file_and_no_line(tmp_path: Path) -> None:
     outcome = ran(Application(faults=frozenset({"lost-signature"})), tmp_path, is_kept=False)
-    beside = [f.upstream for f in outcome.report.findings if f.upstream is not None]
-    assert {(each.file.partition("/")[0], each.line) for each in beside} == {("vercel.ui", None)}
+    extra = [f.upstream for f in outcome.report.findings if f.upstream is not None]
+    assert {(each.file.partition("/")[0], each.line) for each in extra} == {("vercel.ui", None)}
 
 
-def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path) -> None:
+def test_both_hops_are_in_one_recording_and_judged_the_same_offline(tmp_path: Path) -> None:
     outcome = ran(Application(faults=frozenset({"lost-signature"})), tmp_path)
     (path,) = tmp_path.rglob("app-tools.cassette.jsonl")
     hops = [each.hop for each in read(path).exchanges]
@@ -210,137 +200,7 @@ def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path)
     assert violated(offline) == violated(outcome.report)
 
 
-@pytest.mark.parametrize(
-    ("status", "header", "came", "hint"),
-    [
-        (401, (), "answered HTTP 401", "-H 'NAME: VALUE'"),
-        (404, (), "answered HTTP 404", "--app names"),
-        (200, (), "answered HTTP 200", "point the base URL"),
-        (302, (b"location", b"/in?k=1"), ": HTTP 302 redirects to /in", "--app names"),
-        (200, (b"content-type", b"text/html"), ": a web page came, .*", "--app names"),
-    ],
-)
-def test_an_application_that_asks_nothing_is_no_target(
-    status: int, header: tuple[bytes, ...], came: str, hint: str, tmp_path: Path
-) -> None:
-    async def silent(_scope: Message, _receive: Receive, send: Send) -> None:
-        headers = [header] if header else []
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-
-    told = rf"the application ?{came}, and asked nothing at port \d+ \({hint}"
-    with pytest.raises(RemoteError, match=told):
-        ran(silent, tmp_path)
-
-
-def test_what_an_application_says_of_its_failure_is_told(tmp_path: Path) -> None:
-    async def broken(_scope: Message, _receive: Receive, send: Send) -> None:
-        failure = b'data: {"type": "error", "errorText": "No such model."}\n\n'
-        headers = [(b"content-type", b"text/event-stream")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": failure})
-
-    with pytest.raises(RemoteError, match=r"HTTP 200 with an error \(No such model\.\), and asked"):
-        ran(broken, tmp_path)
-
-
-async def strayed(upstream: str, path: str) -> None:
-    """Asks for what nobody serves, looks the models up, and speaks TLS."""
-    port = int(upstream.rpartition(":")[2])
-    async with httpx.AsyncClient(base_url=upstream) as client:
-        for _ in range(3):
-            await client.post(path, json={"model": "m"})
-        await client.get("/v1/models?key=none")
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64))
-    await reader.read()
-    writer.close()
-    await writer.wait_closed()
-
-
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        ("/v1/respond", "3 times POST /v1/respond (HTTP 404)"),
-        ("/sk-proj-" + "a1B2" * 12, "3 times POST /"),
-        ("/" + "x" * 4000, "characters) (HTTP 404)"),
-    ],
-)
-def test_what_was_asked_in_place_of_a_model_is_named(path: str, shown: str, tmp_path: Path) -> None:
-    class Astray:
-        upstream = ""
-
-        async def __call__(self, _scope: Message, _receive: Receive, send: Send) -> None:
-            await strayed(self.upstream, path)
-            await send({"type": "http.response.start", "status": 200, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
-
-    with pytest.raises(RemoteError) as failed:
-        ran(Astray(), tmp_path)
-    said = failed.value.message
-    assert "answered HTTP 200, and asked nothing at port" in said
-    assert shown in said
-    assert "GET /v1/models (HTTP 200)" in said
-    assert "what was refused (" in said
-    assert "a1B2a1B2" not in said
-    assert len(said) < 600
-
-
-def test_paths_that_no_api_has_are_noted_where_the_run_goes_on(tmp_path: Path) -> None:
-    class Embedding(Application):
-        async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-            async with httpx.AsyncClient(base_url=self.upstream) as client:
-                await client.post("/v1/embeddings", json={"input": "Hi"})
-            await super().__call__(scope, receive, send)
-
-    (note,) = (
-        each
-        for each in ran(Embedding(), tmp_path, scenarios=("app-parts",)).report.notes
-        if "no API has" in each
-    )
-    assert note.endswith("3 times POST /v1/embeddings (HTTP 404)")
-
-
-def test_the_command_names_an_application_or_its_url(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    monkeypatch.setattr(HOSTED, "upstream", f"http://127.0.0.1:{port}")
-    given = ["--protocol", "vercel.ui", "--upstream-port", str(port), "--scenario", "app-answer"]
-    told = CliRunner().invoke(
-        app, ["run", "--asgi", "tests.fakes.application:HOSTED", *given, "--save", str(tmp_path)]
-    )
-    assert told.exit_code == 0, told.output
-    assert (tmp_path / "vercel.ui" / "app-answer.cassette.jsonl").is_file()
-    # What would exercise the rest must be something that an application can be asked.
-    hints = re.findall(r"run scenario ([^)]*)\)", told.output)
-    assert all(name.startswith("app-") for hint in hints for name in hint.split(" or "))
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        (["--app", "http://x"], "--app URL and --protocol NAME go together"),
-        (["--app", "http://x", "--protocol", "chat"], "no application speaks 'chat'"),
-        (
-            ["--app", "http://x", "--protocol", "agui"],
-            "--protocol NAME and --upstream-port N go together",
-        ),
-        (["--url", "http://x", "--protocol", "agui"], "--protocol NAME goes with --app"),
-        (
-            ["--app", "http://x", "--protocol", "agui", "--upstream-port", "1", "--soak", "1s"],
-            "--soak and --protocol do not go together",
-        ),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(given: list[str], message: str) -> None:
-    told = CliRunner().invoke(app, ["run", *given])
-    assert isinstance(told.exception, UsageError)
-    assert message in told.exception.message
-
-
-def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> None:
+def test_an_agent_is_asked_in_its_protocol_and_judged_the_same(tmp_path: Path) -> None:
     agent = AguiApplication()
     outcome = ran(agent, tmp_path, "agui")
     assert [(f.rule, f.message) for f in outcome.report.findings] == []
@@ -356,9 +216,7 @@ def test_an_agent_is_asked_in_its_protocol_and_judged_alike(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("protocol", "key"), [("agui", "threadId"), ("vercel.ui", "id")])
-def test_a_conversation_keeps_its_id_over_turns_and_shares_it_with_none(
-    protocol: str, key: str, tmp_path: Path
-) -> None:
+def test_conversation_keeps_an_id_of_its_own(protocol: str, key: str, tmp_path: Path) -> None:
     first, again = (turns_asked(protocol, tmp_path / name) for name in ("first", "again"))
     for (turn, next_turn), others in ((first, again), (again, first)):
         assert turn[key] == next_turn[key]
@@ -407,14 +265,11 @@ class SlowToAsk(AguiApplication):
                 await asyncio.sleep(0.2)
 
 
-def test_an_answer_is_stopped_only_once_its_model_has_begun(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stop_waits_for_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.targets.silence._MOMENT", 0.05)
     outcome = ran(SlowToAsk(), tmp_path, "agui", scenarios=["app-stop"])
     assert violated(outcome.report) == set()
-    roles = {stream.role for stream in outcome.report.streams}
-    assert {"stopped", "again"} <= roles
+    assert {"stopped", "again"} <= {stream.role for stream in outcome.report.streams}
 
 
 def test_an_agent_that_loses_a_signature_is_found(tmp_path: Path) -> None:
@@ -435,3 +290,15 @@ def test_a_finding_of_a_live_run_names_both_turns(tmp_path: Path) -> None:
     assert given is not None
     assert (turn, given.turn, given.side, given.exchange) == (2, 1, "answer", 2)
     assert given.line is not None
+
+
+# One rule of the first may follow from the second; it is below that, and no more.
+PAIRS: Final[tuple[tuple[Fault, Fault], ...]] = tuple(combinations(FAULTS, 2))
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_two_planted_faults_are_two_findings(one: Fault, other: Fault, tmp_path: Path) -> None:
+    found = violated(ran(Application(faults=frozenset({one, other})), tmp_path).report)
+    assert found & (FAULTS[one] - FAULTS[other])
+    assert found & (FAULTS[other] - FAULTS[one])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,10 +11,17 @@ import pytest
 
 from conformance.cassette import read
 from conformance.core.errors import RemoteError
+from conformance.core.events import Chunk, Exchange, Response
 from conformance.core.shipped import cassettes
+from conformance.dialects import get
+from conformance.dialects.base import Reading
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.transcript import read_transcript
 from conformance.runs import RunOutcome, application_run, recorded_scenarios
 from conformance.runs.outcome import _calls_note
+from conformance.runs.recorded import recorded_calls
+from conformance.scenarios import Step, load_scenarios
+from conformance.targets.played_answers import RecordedCalls
 from tests.fakes.chat_application import ChatApplication
 from tests.runs.test_run_application import ran
 
@@ -27,9 +35,7 @@ def findings(outcome: RunOutcome) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("title", ["title", "title-inside"])
-def test_a_title_is_no_part_of_the_turn_whatever_its_request_ends_with(
-    title: str, tmp_path: Path
-) -> None:
+def test_title_request_is_no_part_of_the_turn(title: str, tmp_path: Path) -> None:
     outcome = ran(ChatApplication(asks=(title,)), tmp_path, scenarios=["app-answer"])
     assert findings(outcome) == []
     assert notes_on_calls(outcome) == [
@@ -86,20 +92,20 @@ def test_a_model_that_the_user_chooses_is_named_in_the_request(tmp_path: Path) -
     assert "--model ID" in str(caught.value)
 
 
-def test_an_application_that_closes_where_its_model_refuses_does_not_end_the_run(
+def test_closing_application_does_not_end_the_run(
     tmp_path: Path,
 ) -> None:
     chosen = ["app-failures", "app-inline"]
     outcome = ran(ChatApplication(tries=3), tmp_path, scenarios=chosen)
     assert outcome.unanswered == ()
     assert outcome.scenarios == len(chosen)
-    told = [note for note in outcome.report.notes if "was not answered, as its model" in note]
-    roles = [note.partition(" was")[0].rpartition("/")[2] for note in told]
+    found = [note for note in outcome.report.notes if "was not answered, as its model" in note]
+    roles = [note.partition(" was")[0].rpartition("/")[2] for note in found]
     assert roles == ["cut", "refused"]
     assert "turn, retry 1, retry 2 in app-failures/refused" in notes_on_calls(outcome)[0]
 
 
-def test_who_shows_nothing_to_stop_is_not_said_to_have_a_broken_model() -> None:
+def test_nothing_to_stop_is_no_broken_model() -> None:
     """An agent that hides thinking is silent while its model is: the connection is whole."""
     steps = (
         SimpleNamespace(role="stopped", stops=True, breaks="hangs", upstream=()),
@@ -138,7 +144,7 @@ def test_scenarios_that_a_dead_application_is_not_asked_are_named(tmp_path: Path
     assert why in outcome.report.notes
 
 
-def test_an_application_that_asks_for_whole_bodies_is_given_no_recorded_stream(
+def test_whole_bodies_are_no_recorded_streams(
     tmp_path: Path,
 ) -> None:
     chosen = ["app-answer", "app-cut-in-thinking", "app-inline", "app-stop"]
@@ -165,7 +171,7 @@ def test_a_model_of_openai_shows_an_application_no_thinking_in_chat(tmp_path: Pa
     assert {rule for rule, _ in findings(elsewhere)} == {"hop/thinking"}
 
 
-def test_a_recording_stands_behind_the_turn_and_not_behind_a_title(tmp_path: Path) -> None:
+def test_a_recording_stands_after_the_turn_and_not_after_a_title(tmp_path: Path) -> None:
     chosen = [cassettes() / "openai.chat" / "deepseek" / "thinking-then-text.cassette.jsonl"]
     recorded = recorded_scenarios(chosen, Rulebook.load())
     outcome = ran(ChatApplication(asks=("title",)), tmp_path, recorded=recorded)
@@ -175,3 +181,26 @@ def test_a_recording_stands_behind_the_turn_and_not_behind_a_title(tmp_path: Pat
     assert [each.role for each in calls] == ["side-call", "exchange-1"]
     (shipped,) = read(chosen[0]).exchanges
     assert calls[1].body == shipped.body
+
+
+def breaking() -> Iterator[tuple[str, Step]]:
+    for scenario in load_scenarios():
+        for step in scenario.steps:
+            yield from ((dialect, step) for dialect in step.behind if step.breaks)
+
+
+CASES = list(breaking())
+
+
+@pytest.mark.parametrize(("dialect", "step"), CASES, ids=[f"{d}-{s.role}" for d, s in CASES])
+def test_a_played_answer_breaks_inside_its_thinking(dialect: str, step: Step) -> None:
+    source = RecordedCalls(recorded_calls(step.behind), step.breaks)
+    said = source.answer_call(dialect, 0, 1, {"stream": True})
+    assert not said.misfit
+    assert (said.is_cut, said.hangs) == (step.breaks == "cut", step.breaks == "hangs")
+    head = Response(said.status, "1.1", (("content-type", said.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    answer = read_transcript(exchange, get(dialect), Reading())
+    assert "".join(answer.thinking)
+    assert not answer.text
+    assert answer.ending == "cut"

@@ -21,7 +21,7 @@ SAME_TEXT = "stripping/routing/same-text-in-company"
 SANITY = 3
 
 
-def test_others_are_asked_beside_a_step_and_not_judged(run: Runner) -> None:
+def test_others_are_asked_next_to_a_step_and_not_judged(run: Runner) -> None:
     server = Chatty()
     report = run(server, "company").report
     assert report.verdicts[SAME_TEXT] is Verdict.PASS
@@ -33,7 +33,7 @@ def test_others_are_asked_beside_a_step_and_not_judged(run: Runner) -> None:
     assert len(server.asked) == SANITY + 3 + 3
 
 
-def test_what_was_beside_a_step_is_known(run: Runner) -> None:
+def test_what_was_next_to_a_step_is_known(run: Runner) -> None:
     told = {s.role: s.beside for s in run(Chatty(), "company").report.streams}
     assert (told["alone"], told["other"], told["among"]) == (0, 0, 3)
     wide = run(Chatty(), "company", jobs=4).report.streams
@@ -42,7 +42,7 @@ def test_what_was_beside_a_step_is_known(run: Runner) -> None:
     assert [s.beside for s in soak if s.role == "alone"] == [0, 3]
 
 
-def test_a_plan_counts_what_is_asked_beside() -> None:
+def test_plan_counts_requests_next_to_steps() -> None:
     plan = plan_requests(load_scenarios(["company"]), "openai.chat", RunOptions("m"))
     assert plan.request_count == SANITY + 3 + 3
 
@@ -52,7 +52,7 @@ def test_a_server_that_mixes_up_its_streams_is_found(run: Runner) -> None:
     assert "stripping/routing" in {f.rule.rpartition("/")[0] for f in report.findings}
 
 
-def test_the_requests_of_a_run_end_also_beside_a_step(run: Runner) -> None:
+def test_the_requests_of_a_run_end_also_next_to_a_step(run: Runner) -> None:
     outcome = run(Chatty(), "company", max_requests=SANITY + 3)
     assert any("--max-requests" in note for note in outcome.report.notes)
 

@@ -46,9 +46,7 @@ FOREIGN: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("name", "text"), FOREIGN)
-def test_what_is_not_ours_is_refused_and_left_alone(
-    name: str, text: str, run: Runner, tmp_path: Path
-) -> None:
+def test_foreign_folder_stays(name: str, text: str, run: Runner, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

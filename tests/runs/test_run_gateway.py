@@ -13,7 +13,6 @@ import pytest
 from msgspec import structs
 
 from conformance.cassette import read
-from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOptions, RunOutcome, run_server
@@ -35,6 +34,7 @@ from tests.fakes.translating import (
     miscounts,
     reorders,
 )
+from tests.plain_results import violated_steps
 
 OPTIONS = RunOptions(model="scripted", dialects=("openai.chat",), profile="strict")
 
@@ -57,15 +57,11 @@ def ran(
     return asyncio.run(go())
 
 
-def violated(report: Report) -> set[tuple[str, str]]:
-    return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}
-
-
 @pytest.mark.parametrize("dialect", ["openai.chat", "ollama.chat"])
 @pytest.mark.every_run
 def test_a_right_gateway_has_no_finding(dialect: str, tmp_path: Path) -> None:
     outcome = ran(Gateway(), tmp_path, dialects=(dialect,))
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert outcome.unanswered == ()
     hops = ("hop-text", "hop-thinking", "hop-tools", "hop-usage", "hop-calls")
     assert {outcome.report.verdicts[f"scenario/{each}"] for each in hops} == {Verdict.PASS}
@@ -76,15 +72,17 @@ def test_only_scenarios_for_gateways_are_run(tmp_path: Path) -> None:
     assert {s.scenario.partition("-")[0] for s in report.streams} == {"gateway", "sanity"}
 
 
-def test_both_hops_are_in_one_recording_and_judged_alike_offline(tmp_path: Path) -> None:
+def test_both_hops_are_in_one_recording_and_judged_the_same_offline(tmp_path: Path) -> None:
     outcome = ran(Gateway(trims=True), tmp_path)
     (path,) = tmp_path.rglob("gateway-answer.cassette.jsonl")
     hops = [(each.hop, each.role) for each in read(path).exchanges]
     assert hops[:2] == [("downstream", "stream"), ("upstream", "stream")]
-    assert violated(check_paths([tmp_path], trust=[tmp_path])) == violated(outcome.report)
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == violated_steps(
+        outcome.report
+    )
     # Who does not trust it has only its word for whose answers broke off.
     played = ("wire/sse/ends-cleanly", "gateway-faults/cut")
-    assert played in violated(check_paths([tmp_path])) - violated(outcome.report)
+    assert played in violated_steps(check_paths([tmp_path])) - violated_steps(outcome.report)
 
 
 @pytest.mark.one_in(4)
@@ -98,7 +96,9 @@ def test_what_a_gateway_asks_is_read_back_whole(before: bytes, tmp_path: Path) -
         assert each is not None
         assert each.json is None
         assert (each.raw or b"").startswith(before + b"{")
-    assert violated(check_paths([tmp_path], trust=[tmp_path])) == violated(outcome.report)
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == violated_steps(
+        outcome.report
+    )
 
 
 DEFECTS: list[tuple[Gateway, tuple[str, str]]] = [
@@ -112,27 +112,23 @@ DEFECTS: list[tuple[Gateway, tuple[str, str]]] = [
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("gateway", "found"), DEFECTS, ids=[e[1][1] + repr(e[0]) for e in DEFECTS])
-def test_what_a_gateway_does_wrong_is_found(
-    gateway: Gateway, found: tuple[str, str], tmp_path: Path
-) -> None:
-    assert found in violated(ran(gateway, tmp_path).report)
+def test_gateway_fault_is_found(gateway: Gateway, found: tuple[str, str], tmp_path: Path) -> None:
+    assert found in violated_steps(ran(gateway, tmp_path).report)
 
 
 def test_an_answer_from_a_cache_is_reported_and_not_blamed(tmp_path: Path) -> None:
     whole = [each for each in load_scenarios(["gateway-answer"]) if each.steps]
     again = [structs.replace(each, name="gateway-again") for each in whole]
     outcome = ran(Gateway(caches=True), tmp_path, [*whole, *again])
-    assert violated(outcome.report) == set()
-    told = "openai.chat gateway-again/body answered without asking the upstream"
-    assert any(note.startswith(told) for note in outcome.report.notes)
-    offline = check_paths([tmp_path], trust=[tmp_path])
-    assert violated(offline) == set()
+    assert violated_steps(outcome.report) == set()
+    text = "openai.chat gateway-again/body answered without asking the upstream"
+    assert any(note.startswith(text) for note in outcome.report.notes)
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == set()
 
 
 def test_what_a_gateway_refuses_by_itself_is_one_finding(tmp_path: Path) -> None:
     outcome = ran(Gateway(refuses=b'"reasoning_content"'), tmp_path)
-    found = {rule for rule, _ in violated(outcome.report)}
-    assert found == {"scenario/ending"}
+    assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/ending"}
     assert "HTTP 400" in next(each.message for each in outcome.report.findings)
 
 
@@ -142,12 +138,12 @@ def test_a_gateway_need_not_write_a_summary_by_a_call_of_its_own(tmp_path: Path)
     outcome = ran(gateway, tmp_path, summary, dialects=("openai.responses",))
     (path,) = tmp_path.rglob("gateway-summary.cassette.jsonl")
     assert sum(each.hop == "upstream" for each in read(path).exchanges) == 4
-    assert {rule for rule, _ in violated(outcome.report)} == {"scenario/hop-thinking"}
+    assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/hop-thinking"}
 
 
 def test_a_character_that_is_lost_is_found_in_its_own_scenario_alone(tmp_path: Path) -> None:
     report = ran(Gateway(splits=True), tmp_path).report
-    assert violated(report) == {
+    assert violated_steps(report) == {
         (f"scenario/{rule}", "gateway-line-separator/stream")
         for rule in ("hop-text", "hop-thinking")
     }
@@ -163,14 +159,13 @@ def test_every_character_has_its_scenario(name: str) -> None:
 
 def test_a_gateway_that_hides_thinking_may_say_so(tmp_path: Path) -> None:
     report = ran(Gateway(drops_thinking=True), tmp_path, without=frozenset({"thinking"})).report
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
 
 
 def test_what_the_toolkit_said_itself_is_not_judged(tmp_path: Path) -> None:
     report = ran(Gateway(), tmp_path).report
     faults = [s for s in report.streams if (s.scenario, s.role) == ("gateway-faults", "cut")]
-    upstream = faults[1]
-    assert upstream.verdicts["wire/sse/ends-cleanly"] is Verdict.NOT_APPLICABLE
+    assert faults[1].verdicts["wire/sse/ends-cleanly"] is Verdict.NOT_APPLICABLE
 
 
 APIS: dict[Api, str] = {
@@ -182,14 +177,14 @@ WAYS = [(here, behind) for here in APIS for behind in APIS]
 
 
 @pytest.mark.one_in(8)
-@pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
-def test_a_right_translation_has_no_finding(here: Api, behind: Api, tmp_path: Path) -> None:
-    outcome = ran(Translator(behind), tmp_path, dialects=(APIS[here],))
-    assert violated(outcome.report) == set()
+@pytest.mark.parametrize(("here", "upstream"), WAYS, ids=str)
+def test_a_right_translation_has_no_finding(here: Api, upstream: Api, tmp_path: Path) -> None:
+    outcome = ran(Translator(upstream), tmp_path, dialects=(APIS[here],))
+    assert violated_steps(outcome.report) == set()
     assert outcome.unanswered == ()
     (path,) = tmp_path.rglob("gateway-tools.cassette.jsonl")
     assert {each.dialect for each in read(path).exchanges if each.hop == "upstream"} == {
-        APIS[behind]
+        APIS[upstream]
     }
     passed = {rule for rule, won in outcome.report.verdicts.items() if won is Verdict.PASS}
     hops = ("hop-text", "hop-thinking", "hop-tools", "hop-order", "hop-usage", "hop-calls")
@@ -212,11 +207,9 @@ WRONG: list[tuple[Translator, str]] = [
 
 @pytest.mark.one_in(9)
 @pytest.mark.parametrize(("gateway", "rule"), WRONG, ids=[rule for _, rule in WRONG])
-def test_what_a_translation_does_wrong_is_found(
-    gateway: Translator, rule: str, tmp_path: Path
-) -> None:
+def test_translation_fault_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
     report = ran(gateway, tmp_path, dialects=("openai.responses",)).report
-    assert rule in {found for found, _ in violated(report)}
+    assert rule in {found for found, _ in violated_steps(report)}
 
 
 CHANGES: Final[dict[str, tuple[Change, str]]] = {
@@ -229,25 +222,23 @@ CHANGES: Final[dict[str, tuple[Change, str]]] = {
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("one", "other"), list(combinations(CHANGES, 2)))
-def test_of_two_losses_each_keeps_a_finding_of_its_own(
-    one: str, other: str, tmp_path: Path
-) -> None:
+def test_of_two_losses_each_keeps_finding_of_its_own(one: str, other: str, tmp_path: Path) -> None:
     (first, rule), (second, own) = CHANGES[one], CHANGES[other]
     gateway = Translator("chat", change=lambda events: second(first(events)))
     scenarios = load_scenarios(["gateway-answer", "gateway-tools"])
-    found = {each for each, _ in violated(ran(gateway, tmp_path, scenarios).report)}
+    found = {each for each, _ in violated_steps(ran(gateway, tmp_path, scenarios).report)}
     assert {rule, own} <= found
 
 
-def test_calls_that_are_lost_are_one_finding_though_the_finish_speaks_of_them(
+def test_lost_calls_are_one_finding_with_their_finish(
     tmp_path: Path,
 ) -> None:
     scenarios = load_scenarios(["gateway-two-calls"])
-    found = violated(ran(Translator("chat", change=loses_calls), tmp_path, scenarios).report)
+    found = violated_steps(ran(Translator("chat", change=loses_calls), tmp_path, scenarios).report)
     assert {rule for rule, _ in found} == {"scenario/hop-tools"}
 
 
 def test_a_second_call_that_a_gateway_loses_is_found(tmp_path: Path) -> None:
     report = ran(Gateway(drops_second_call=True), tmp_path, load_scenarios(["gateway-two-calls"]))
-    steps = {where for rule, where in violated(report.report) if rule == "scenario/hop-tools"}
+    steps = {where for rule, where in violated_steps(report.report) if rule == "scenario/hop-tools"}
     assert steps == {"gateway-two-calls/tool-turn"}

@@ -15,7 +15,8 @@ from conformance.scenarios import load_scenarios
 from reference_impl.client.wire import Api
 from tests.fakes.gateway import Fields, Gateway, Rewrite
 from tests.fakes.translating import Translator
-from tests.runs.test_run_gateway import APIS, ran, violated
+from tests.plain_results import violated_steps
+from tests.runs.test_run_gateway import APIS, ran
 
 OF_SETTINGS = {"scenario/asked-choice", "scenario/asked-settings"}
 OF_SEALS = {"scenario/asked-sealed", "scenario/asked-format"}
@@ -74,13 +75,11 @@ LOSSES: list[tuple[str, Rewrite]] = [
 
 
 @pytest.mark.parametrize(("rule", "rewrite"), LOSSES)
-def test_what_is_lost_is_found_by_its_rule_alone(
-    rule: str, rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_loss_is_found_by_its_rule_alone(rule: str, rewrite: Rewrite, tmp_path: Path) -> None:
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
-    found = violated(outcome.report)
+    found = violated_steps(outcome.report)
     assert {each for each, _ in found} == {f"scenario/asked-{rule}"}
-    assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == found
 
 
 @pytest.mark.parametrize(
@@ -114,11 +113,9 @@ FORMATS: list[tuple[set[str], Rewrite]] = [
 
 
 @pytest.mark.parametrize(("found", "rewrite"), FORMATS)
-def test_a_form_of_the_answer_goes_upstream(
-    found: set[str], rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_form_of_answer_goes_upstream(found: set[str], rewrite: Rewrite, tmp_path: Path) -> None:
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-format"]))
-    assert {rule for rule, _ in violated(outcome.report)} == found
+    assert {rule for rule, _ in violated_steps(outcome.report)} == found
 
 
 def of_history(change: Callable[[list[Fields]], list[Fields]]) -> Rewrite:
@@ -144,17 +141,17 @@ def test_what_is_lost_of_two_calls_is_found(
 ) -> None:
     scenarios = load_scenarios(["gateway-two-calls"])
     outcome = ran(Gateway(rewrites=of_history(change)), tmp_path, scenarios)
-    found = violated(outcome.report)
+    found = violated_steps(outcome.report)
     assert {where for _, where in found} == {"gateway-two-calls/follow-up"}
     asked = {each for each, _ in found if each.startswith("scenario/asked-")}
     assert asked == {f"scenario/asked-{rule}"}
-    assert violated(check_paths([tmp_path], trust=[tmp_path])) == found
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == found
 
 
 def test_an_answer_that_goes_upstream_in_other_words_is_found(tmp_path: Path) -> None:
     rewrite = with_other_words("no more", "much more")
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-turns"]))
-    assert {rule for rule, _ in violated(outcome.report)} == {"scenario/asked-answers"}
+    assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/asked-answers"}
 
 
 def test_an_added_system_prompt_is_found_where_nothing_asks_for_one(tmp_path: Path) -> None:
@@ -162,7 +159,7 @@ def test_an_added_system_prompt_is_found_where_nothing_asks_for_one(tmp_path: Pa
         return {**body, "messages": [{"role": "system", "content": "Be rude."}, *body["messages"]]}
 
     outcome = ran(Gateway(rewrites=rude), tmp_path, load_scenarios(["gateway-turns"]))
-    assert {rule for rule, _ in violated(outcome.report)} == {"scenario/asked-system-prompt"}
+    assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/asked-system-prompt"}
 
 
 def without_seals(body: Fields) -> Fields:
@@ -181,13 +178,11 @@ SEALED: list[tuple[set[str], Rewrite]] = [
 
 
 @pytest.mark.parametrize(("found", "rewrite"), SEALED)
-def test_sealed_thinking_is_asked_for_and_goes_back_as_it_was(
-    found: set[str], rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_sealed_thinking_goes_back(found: set[str], rewrite: Rewrite, tmp_path: Path) -> None:
     scenarios = load_scenarios(["gateway-sealed"])
     gateway = Gateway(rewrites=rewrite)
     report = ran(gateway, tmp_path, scenarios, dialects=("openai.responses",)).report
-    seen = {each for each, name in violated(report) if name.startswith("gateway-")}
+    seen = {each for each, name in violated_steps(report) if name.startswith("gateway-")}
     assert seen == found
 
 
@@ -200,16 +195,14 @@ SETTINGS: list[tuple[str, Rewrite]] = [
 
 
 @pytest.mark.parametrize(("rule", "rewrite"), SETTINGS)
-def test_settings_that_do_not_go_upstream_are_found_by_their_rule_alone(
-    rule: str, rewrite: Rewrite, tmp_path: Path
-) -> None:
+def test_lost_setting_fails_its_rule_alone(rule: str, rewrite: Rewrite, tmp_path: Path) -> None:
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-asked"]))
-    assert {each for each, _ in violated(outcome.report)} == {f"scenario/asked-{rule}"}
+    assert {each for each, _ in violated_steps(outcome.report)} == {f"scenario/asked-{rule}"}
 
 
 def test_settings_that_go_upstream_are_right(tmp_path: Path) -> None:
     report = ran(Gateway(), tmp_path, load_scenarios(["gateway-asked"])).report
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
     assert {report.verdicts[each] for each in OF_SETTINGS} == {Verdict.PASS}
 
 
@@ -218,7 +211,7 @@ def test_a_stream_that_is_not_asked_upstream_shows_in_the_answer(tmp_path: Path)
         return {**without("stream_options")(body), "stream": False}
 
     report = ran(Gateway(rewrites=as_body), tmp_path, load_scenarios(["gateway-tools"])).report
-    assert {each for each, _ in violated(report)} == {"wire/http/streamed-as-asked"}
+    assert {each for each, _ in violated_steps(report)} == {"wire/http/streamed-as-asked"}
 
 
 OWN = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
@@ -237,16 +230,16 @@ RIGHT: list[Rewrite] = [
 @pytest.mark.parametrize("rewrite", RIGHT)
 def test_what_is_asked_in_other_words_is_right(rewrite: Rewrite, tmp_path: Path) -> None:
     outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert {outcome.report.verdicts[each] for each in ASKED} == {Verdict.PASS}
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("here", "behind"), WAYS, ids=str)
-def test_every_translation_is_compared(here: Api, behind: Api, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("here", "upstream"), WAYS, ids=str)
+def test_every_translation_is_compared(here: Api, upstream: Api, tmp_path: Path) -> None:
     scenarios = load_scenarios(["gateway-tools"])
-    report = ran(Translator(behind), tmp_path, scenarios, dialects=(APIS[here],)).report
-    assert violated(report) == set()
+    report = ran(Translator(upstream), tmp_path, scenarios, dialects=(APIS[here],)).report
+    assert violated_steps(report) == set()
     assert {report.verdicts[each] for each in ASKED} == {Verdict.PASS}
 
 
@@ -262,12 +255,12 @@ TRANSLATED: list[tuple[str, Rewrite]] = [
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("here", "behind"), [("responses", "chat"), ("messages", "responses")])
+@pytest.mark.parametrize(("here", "upstream"), [("responses", "chat"), ("messages", "responses")])
 @pytest.mark.parametrize(("rule", "rewrite"), TRANSLATED)
 def test_what_a_translation_loses_is_found(
-    rule: str, rewrite: Rewrite, here: Api, behind: Api, tmp_path: Path
+    rule: str, rewrite: Rewrite, here: Api, upstream: Api, tmp_path: Path
 ) -> None:
-    gateway = Translator(behind, rewrites=rewrite)
+    gateway = Translator(upstream, rewrites=rewrite)
     scenarios = load_scenarios(["gateway-tools"])
     report = ran(gateway, tmp_path, scenarios, dialects=(APIS[here],)).report
-    assert {each for each, _ in violated(report)} == {f"scenario/asked-{rule}"}
+    assert {each for each, _ in violated_steps(report)} == {f"scenario/asked-{rule}"}

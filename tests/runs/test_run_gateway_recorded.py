@@ -21,7 +21,8 @@ from conformance.runs import RunOutcome, recorded_scenarios
 from reference_impl.client.wire import Api
 from tests.fakes.gateway import Gateway, Send
 from tests.fakes.translating import Translator, forgets, invents, leaks, loses, reorders
-from tests.runs.test_run_gateway import APIS, ran, violated
+from tests.plain_results import violated_steps
+from tests.runs.test_run_gateway import APIS, ran
 
 SHIPPED = cassettes()
 ANSWERS: dict[Api, tuple[str, ...]] = {
@@ -35,7 +36,7 @@ def paths(api: Api) -> list[Path]:
     return [SHIPPED / APIS[api] / f"{name}.cassette.jsonl" for name in ANSWERS[api]]
 
 
-def behind(
+def run_recorded(
     gateway: Gateway | Translator, recordings: Sequence[Path], folder: Path, api: str
 ) -> RunOutcome:
     scenarios = recorded_scenarios(recordings, Rulebook.load())
@@ -45,10 +46,10 @@ def behind(
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS.values())
 def test_who_passes_on_has_no_finding_whatever_was_recorded(api: str, tmp_path: Path) -> None:
-    outcome = behind(Gateway(), [SHIPPED / api], tmp_path, api)
-    assert violated(outcome.report) == set()
+    outcome = run_recorded(Gateway(), [SHIPPED / api], tmp_path, api)
+    assert violated_steps(outcome.report) == set()
     assert outcome.scenarios >= 10
-    assert violated(check_paths([tmp_path], trust=[tmp_path])) == set()
+    assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == set()
 
 
 # The translator writes summaries itself, and would do so beside a recorded one.
@@ -58,8 +59,8 @@ WAYS = [(here, there) for here in APIS for there in APIS if (here, there) != ("r
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("here", "there"), WAYS)
 def test_who_translates_well_has_no_finding(here: Api, there: Api, tmp_path: Path) -> None:
-    outcome = behind(Translator(there), paths(there), tmp_path, APIS[here])
-    assert violated(outcome.report) == set()
+    outcome = run_recorded(Translator(there), paths(there), tmp_path, APIS[here])
+    assert violated_steps(outcome.report) == set()
     verdicts = outcome.report.verdicts
     hops = ("hop-text", "hop-thinking", "hop-usage")
     assert {verdicts[f"scenario/{each}"] for each in hops} == {Verdict.PASS}
@@ -79,24 +80,26 @@ WRONG: list[tuple[Translator, str]] = [
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("gateway", "rule"), WRONG)
 def test_who_translates_badly_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
-    report = behind(gateway, paths(gateway.asks), tmp_path, "openai.responses").report
-    assert rule in {found for found, _ in violated(report)}
+    report = run_recorded(gateway, paths(gateway.asks), tmp_path, "openai.responses").report
+    assert rule in {found for found, _ in violated_steps(report)}
 
 
 def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
-    report = behind(Translator("messages"), paths("chat"), tmp_path, "openai.responses").report
+    report = run_recorded(
+        Translator("messages"), paths("chat"), tmp_path, "openai.responses"
+    ).report
     told = {s.reasons.get("scenario/ending", "") for s in report.streams if s.role == "exchange-1"}
     assert "upstream got a request in anthropic.messages, openai.chat was recorded" in told
     assert report.verdicts["scenario/hop-text"] is not Verdict.FAIL
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
 
 
 def recording(path: Path, **changes: object) -> Path:
     """A chat that ended well, but for the changes."""
     chunk = '{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s]}'
-    said = '{"index":0,"delta":{"role":"assistant","content":"$name"},"finish_reason":null}'
+    text = '{"index":0,"delta":{"role":"assistant","content":"$name"},"finish_reason":null}'
     ended = '{"index":0,"delta":{},"finish_reason":"stop"}'
-    data = "".join(f"data: {chunk % each}\n\n" for each in (said, ended)) + "data: [DONE]\n\n"
+    data = "".join(f"data: {chunk % each}\n\n" for each in (text, ended)) + "data: [DONE]\n\n"
     exchange = Exchange(
         request=Request(json={"model": "$m", "messages": [{"role": "user", "content": "$ask"}]}),
         response=Response(200, "1.1", (("content-type", "text/event-stream"),)),
@@ -121,21 +124,19 @@ class Strict(Gateway):
 
 
 @pytest.mark.parametrize("is_broken", [True, False])
-def test_who_refuses_what_breaks_a_binding_rule_is_right(
-    tmp_path: Path, *, is_broken: bool
-) -> None:
+def test_who_refuses_what_breaks_binding_rule_is_right(tmp_path: Path, *, is_broken: bool) -> None:
     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
     path = recording(tmp_path / "a.cassette.jsonl", request=Request(json=asked))
     if is_broken:
         said = path.read_text("utf-8").replace("chat.completion.chunk", "something.else")
         path.write_text(said, "utf-8")
-    outcome = behind(Strict(), [path], tmp_path / "run", "openai.chat")
-    found = {rule for rule, _ in violated(outcome.report)}
+    outcome = run_recorded(Strict(), [path], tmp_path / "run", "openai.chat")
+    found = {rule for rule, _ in violated_steps(outcome.report)}
     assert ("scenario/ending" in found) is not is_broken
     notes = [note for note in outcome.report.notes if "was refused, as it may be" in note]
     assert bool(notes) is is_broken
     # What a stranger's recording says of that excuses nothing.
-    untrusted = {rule for rule, _ in violated(check_paths([tmp_path / "run"]))}
+    untrusted = {rule for rule, _ in violated_steps(check_paths([tmp_path / "run"]))}
     assert "scenario/ending" in untrusted or not is_broken
 
 
@@ -164,7 +165,7 @@ def test_the_far_side_of_a_gateway_and_lists_of_models_are_not_served(tmp_path: 
         recorded_scenarios([path], Rulebook.load())
 
 
-def test_recordings_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_recordings_of_one_name_are_distinguished(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         recording(tmp_path / folder / "One Two.cassette.jsonl")
@@ -173,7 +174,7 @@ def test_recordings_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_both_sides_are_kept_with_what_was_known_of_the_recording(tmp_path: Path) -> None:
-    behind(Translator("messages"), paths("messages")[:1], tmp_path, "openai.chat")
+    run_recorded(Translator("messages"), paths("messages")[:1], tmp_path, "openai.chat")
     (path,) = tmp_path.rglob("thinking-then-text.cassette.jsonl")
     cassette = read(path)
     assert [each.hop for each in cassette.exchanges] == ["downstream", "upstream"]

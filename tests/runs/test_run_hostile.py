@@ -93,19 +93,19 @@ HOSTILE: list[tuple[str, Behaviour, set[str], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("behave", "rules", "said"), [each[1:] for each in HOSTILE], ids=[each[0] for each in HOSTILE]
+    ("behave", "rules", "message"),
+    [each[1:] for each in HOSTILE],
+    ids=[each[0] for each in HOSTILE],
 )
-def test_what_a_server_does_is_a_finding(
-    behave: Behaviour, rules: set[str], said: str, tmp_path: Path
-) -> None:
-    outcome = ran(behave, tmp_path, QUICK if said.endswith(" 1 s") else PATIENT)
+def test_fault_is_found(behave: Behaviour, rules: set[str], message: str, tmp_path: Path) -> None:
+    outcome = ran(behave, tmp_path, QUICK if message.endswith(" 1 s") else PATIENT)
     report = outcome.report
     assert outcome.unanswered == ()
     assert report.exit_code() == 1
     assert rules <= {finding.rule for finding in report.findings}
-    told = [finding.message for finding in report.findings if finding.rule == ENDING]
-    assert not said or said in told[0]
-    assert any("every scenario was not run" in note for note in report.notes) == bool(told)
+    texts = [finding.message for finding in report.findings if finding.rule == ENDING]
+    assert not message or message in texts[0]
+    assert any("every scenario was not run" in note for note in report.notes) == bool(texts)
     # What came was kept, and tells the same afterwards.
     again = check_paths([tmp_path])
     assert {f.id for f in again.findings} == {f.id for f in report.findings}

@@ -42,5 +42,5 @@ CASES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("body", "expected"), CASES)
-def test_the_wish_stands_behind_what_a_user_asked_last(body: Any, expected: Any) -> None:
+def test_the_wish_stands_after_what_a_user_asked_last(body: Any, expected: Any) -> None:
     assert ask_for_marker(body, "KX") == expected

@@ -6,18 +6,14 @@ from typing import Any, Final
 
 import pytest
 
-from conformance.judging.result import Report
 from tests.fakes.prompted import Prompted
+from tests.plain_results import violated
 from tests.runs.conftest import Runner
 
 TGI: Final = "huggingface.tgi"
 SGLANG: Final = "sglang.generate"
 _PARAMETERS: Final = ("parameters", "sampling_params")
 ASKED: Final = {"format", "length", "sanity", "stop", "think", "wrong-request"}
-
-
-def violated(report: Report) -> set[str]:
-    return {finding.rule for finding in report.findings}
 
 
 @pytest.mark.parametrize("dialect", [TGI, SGLANG])

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from conformance.core.errors import RemoteError
-from conformance.judging.result import Report
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from conformance.runs import RunOutcome
 from tests.fakes.chatty import Chatty
+from tests.plain_results import violated_steps
 from tests.runs.conftest import Runner
 
 ENDING = "scenario/ending"
@@ -21,18 +21,13 @@ SAME_TEXT = "stripping/opt-in/stream-equals-body"
 SAME_THINKING = "stripping/opt-in/stream-thinks-as-body"
 
 
-def violated(report: Report) -> set[tuple[str, str]]:
-    """Rule, and scenario with role, of every finding."""
-    return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}
-
-
 def noted(outcome: RunOutcome, piece: str) -> bool:
     return any(piece in note for note in outcome.report.notes)
 
 
 def test_a_right_server_has_no_finding_in_any_scenario(run: Runner) -> None:
     outcome = run(Chatty())
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert outcome.unanswered == ()
     assert outcome.report.exit_code(strict=True) == 0
     assert outcome.report.verdicts[SAME_TEXT] is Verdict.PASS
@@ -42,7 +37,7 @@ def test_a_saved_run_gives_the_same_verdicts_offline(run: Runner, tmp_path: Path
     outcome = run(Chatty(thoughtless=True, random=True))
     offline = check_paths([tmp_path], trust=[tmp_path])
     assert offline.verdicts == outcome.report.verdicts
-    assert violated(offline) == violated(outcome.report)
+    assert violated_steps(offline) == violated_steps(outcome.report)
     assert {f.id for f in offline.findings} == {f.id for f in outcome.report.findings}
 
 
@@ -55,7 +50,7 @@ def test_findings_stand_at_a_line_of_what_was_saved(run: Runner) -> None:
     assert finding.line <= len(lines)
 
 
-def test_nothing_is_saved_unasked_and_no_line_is_told(run: Runner) -> None:
+def test_nothing_is_saved_unasked_and_no_line_is_reported(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), "think", save=None)
     assert {finding.line for finding in outcome.report.findings} == {None}
     assert {stream.file for stream in outcome.report.streams} == {
@@ -66,18 +61,18 @@ def test_nothing_is_saved_unasked_and_no_line_is_told(run: Runner) -> None:
 
 def test_missing_thinking_is_a_finding(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), "think")
-    assert violated(outcome.report) == {(THINKING, "think/stream"), (THINKING, "think/body")}
+    assert violated_steps(outcome.report) == {(THINKING, "think/stream"), (THINKING, "think/body")}
 
 
 def test_thinking_is_not_missed_without_the_capability(run: Runner) -> None:
     outcome = run(Chatty(thoughtless=True), without=frozenset({"thinking"}))
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "were not run: needs thinking, which --without leaves out")
 
 
 def test_a_list_of_models_that_is_not_there_is_no_finding(run: Runner) -> None:
     outcome = run(Chatty(unlisted=True), "models", "think")
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "models/list was not run: the target has no /models (HTTP 404)")
 
 
@@ -86,7 +81,7 @@ def test_texts_of_a_random_target_are_untestable(run: Runner) -> None:
     report = run(Chatty(random=True), "think", found=found).report
     assert report.verdicts[SAME_TEXT] is Verdict.UNTESTABLE
     assert report.verdicts[SAME_THINKING] is Verdict.UNTESTABLE
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
     assert found == []  # it seemed so before the scenario was asked again
 
 
@@ -94,7 +89,7 @@ def test_findings_are_shown_while_the_run_goes_on(run: Runner) -> None:
     found: list[str] = []
     outcome = run(Chatty(thoughtless=True), "think", found=found)
     assert set(found) == {"scenario/thinking"}
-    assert {rule for rule, _ in violated(outcome.report)} == set(found)
+    assert {rule for rule, _ in violated_steps(outcome.report)} == set(found)
 
 
 def test_requests_of_the_scenario_are_not_judged(run: Runner) -> None:
@@ -106,7 +101,7 @@ def test_requests_of_the_scenario_are_not_judged(run: Runner) -> None:
 def test_a_target_that_ignores_effort_is_not_asked_for_it(run: Runner) -> None:
     server = Chatty(deaf=True)
     outcome = run(server)
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "effort, which the target ignores")
     assert not [each for each in server.asked if each.get("reasoning_effort") == "none"]
 
@@ -138,18 +133,16 @@ def test_history_is_sent_with_and_without_thinking(run: Runner) -> None:
         (frozenset({"max_completion_tokens", "seed"}), {"max_tokens"}),
     ],
 )
-def test_the_target_is_asked_in_the_manner_it_takes(
-    run: Runner, refuses: frozenset[str], kept: set[str]
-) -> None:
+def test_target_gets_its_own_style(run: Runner, refuses: frozenset[str], kept: set[str]) -> None:
     server = Chatty(refuses=refuses)
-    assert violated(run(server, "think").report) == set()
+    assert violated_steps(run(server, "think").report) == set()
     names = {"max_tokens", "max_completion_tokens", "temperature", "seed"}
     assert names & server.asked[-1].keys() == kept
 
 
 def test_a_busy_server_is_asked_again(run: Runner) -> None:
     outcome = run(Chatty(busy=2), "think")
-    assert violated(outcome.report) == set()
+    assert violated_steps(outcome.report) == set()
     assert noted(outcome, "7 requests")
 
 
@@ -165,7 +158,7 @@ def test_a_step_that_the_server_has_no_time_for_is_untestable(run: Runner) -> No
     (body,) = [each for each in report.streams if each.role == "body"]
     assert body.verdicts[ENDING] is Verdict.UNTESTABLE
     assert body.reasons[ENDING] == "HTTP 429, also after 1 requests"
-    assert violated(report) == set()
+    assert violated_steps(report) == set()
 
 
 def test_a_server_that_never_has_time_is_an_error_of_the_target(run: Runner) -> None:
@@ -173,7 +166,7 @@ def test_a_server_that_never_has_time_is_an_error_of_the_target(run: Runner) -> 
         run(Chatty(busy=99, retry_after="9999"), "think")
 
 
-def test_a_server_that_died_is_told_with_the_step(run: Runner) -> None:
+def test_a_server_that_died_is_reported_with_the_step(run: Runner) -> None:
     outcome = run(Chatty(dies_after=3), "think", "tools")
     (told,) = outcome.unanswered
     assert told.startswith("the server stopped answering at think/body")
@@ -181,7 +174,7 @@ def test_a_server_that_died_is_told_with_the_step(run: Runner) -> None:
     assert noted(outcome, "tools was not run: the server had stopped answering")
 
 
-def test_a_server_that_dies_at_the_end_is_told(run: Runner) -> None:
+def test_a_server_that_dies_at_the_end_is_reported(run: Runner) -> None:
     outcome = run(Chatty(dies_after=4), "think")
     (told,) = outcome.unanswered
     assert "no longer answers after the last scenario" in told
@@ -192,7 +185,7 @@ def test_nobody_there_is_an_error_of_the_target(run: Runner) -> None:
         run(Chatty(dies_after=0))
 
 
-def test_a_wrong_key_is_told_as_such_and_not_shown(run: Runner) -> None:
+def test_a_wrong_key_is_reported_as_such_and_not_shown(run: Runner) -> None:
     bearer = {"authorization": "Bearer wrong-and-secret"}
     with pytest.raises(RemoteError, match="HTTP 401") as caught:
         run(Chatty(key="right"), secrets={"openai.chat": bearer})
@@ -211,7 +204,7 @@ def test_the_key_is_sent_and_never_kept(run: Runner, tmp_path: Path) -> None:
     assert not [text for text in kept if secret in text]
 
 
-def test_an_api_that_is_not_there_is_told(run: Runner) -> None:
+def test_an_api_that_is_not_there_is_reported(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=())
     assert noted(outcome, "the target has no openai.responses, ")
     assert outcome.unanswered == ()
@@ -259,15 +252,15 @@ def test_findings_are_confirmed_and_only_the_run_is_kept(run: Runner, tmp_path: 
 
 def test_a_soak_finds_text_of_one_stream_in_another(run: Runner) -> None:
     names = ("think", "history", "effort")
-    assert violated(run(Chatty(), *names, repeat=3, jobs=4).report) == set()
+    assert violated_steps(run(Chatty(), *names, repeat=3, jobs=4).report) == set()
     mixed = run(Chatty(mixed_up=True), *names, repeat=3, jobs=4).report
-    assert "scenario/cross-talk" in {rule for rule, _ in violated(mixed)}
+    assert "scenario/cross-talk" in {rule for rule, _ in violated_steps(mixed)}
 
 
 def test_a_soak_of_a_random_server_goes_by_words_of_each_request(run: Runner) -> None:
     names = ("think", "history", "effort")
     right = run(Chatty(random=True), *names, repeat=3, jobs=4)
-    assert violated(right.report) == set()
+    assert violated_steps(right.report) == set()
     assert right.report.verdicts["scenario/cross-talk"] is Verdict.PASS
     mixed = run(Chatty(random=True, mixed_up=True), *names, repeat=3, jobs=4).report
     (found, *_) = [f for f in mixed.findings if f.rule == "scenario/cross-talk"]
@@ -283,7 +276,7 @@ def test_notes_are_a_line_for_each_reason(run: Runner) -> None:
     assert sum(note.startswith("not exercised") for note in notes) == 1
 
 
-def test_who_never_says_the_word_cannot_be_judged_and_that_is_told(run: Runner) -> None:
+def test_who_never_says_the_word_cannot_be_judged_and_that_is_reported(run: Runner) -> None:
     mute = run(Chatty(random=True, thoughtless=True, mute=True), "history", repeat=2)
     reasons = {s.reasons.get("scenario/cross-talk", "") for s in mute.report.streams}
     assert mute.report.verdicts["scenario/cross-talk"] is Verdict.UNTESTABLE
@@ -324,4 +317,4 @@ def test_texts_that_differ_only_now_and_then_are_chance(run: Runner) -> None:
 
     report = run(Moody(), "think").report
     assert report.verdicts[SAME_TEXT] is Verdict.UNTESTABLE
-    assert violated(report) == set()
+    assert violated_steps(report) == set()

@@ -96,7 +96,7 @@ class Torn(Paraphrasing):
         return thinking, "".join(self._open)[-taken:] + text, calls
 
 
-def test_answers_that_vary_beside_others_alone_are_compared_with_those_taken_alone(
+def test_answers_that_vary_under_load_are_compared_with_single_ones(
     run: Runner,
 ) -> None:
     report = soak(run, Torn(), "think", "history", "company").report

@@ -52,7 +52,7 @@ def stream(number: int, outcomes: dict[str, Verdict | str]) -> StreamResult:
     )
 
 
-def told(report: Report) -> set[tuple[str, int, int]]:
+def group_counts(report: Report) -> set[tuple[str, int, int]]:
     return {(group.id, group.streams, group.judged) for group in finding_groups(report)}
 
 
@@ -64,8 +64,8 @@ def test_merged_results_say_what_all_results_say(outcomes: Sequence[dict[str, Ve
         merger.add(each)
     whole, merged = Report(tuple(streams)), Report(tuple(merger.results("openai.chat")))
     assert merged.verdicts == whole.verdicts
-    flat = told(whole)
-    assert told(merged) == flat
+    flat = group_counts(whole)
+    assert group_counts(merged) == flat
     assert sum(each.merged.streams if each.merged else 1 for each in merged.streams) == len(streams)
 
 

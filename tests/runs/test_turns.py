@@ -42,9 +42,7 @@ def answer(dialect: str, exchange: Exchange) -> Transcript:
         ("openai.responses/openai/tool-round", "openai.responses", "input", "output"),
     ],
 )
-def test_a_follow_up_is_what_a_client_would_send(
-    name: str, dialect: str, history: str, output: str
-) -> None:
+def test_follow_up_is_as_of_a_client(name: str, dialect: str, history: str, output: str) -> None:
     first, second = shipped_round(f"{name}.cassette.jsonl")
     assert first.request is not None
     assert second.request is not None
@@ -126,9 +124,7 @@ UNKNOWN: list[tuple[list[dict[str, Any]], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("deltas", "kept"), UNKNOWN)
-def test_what_no_api_documents_goes_back_as_it_came(
-    deltas: list[dict[str, Any]], kept: dict[str, Any]
-) -> None:
+def test_undocumented_parts_go_back(deltas: list[dict[str, Any]], kept: dict[str, Any]) -> None:
     if kept.get("thinking_blocks") == "two signed blocks":
         kept = {**kept, "thinking_blocks": [each["thinking_blocks"][0] for each in deltas]}
     came = streamed([*deltas, {"content": "4."}])

@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import re
 from fnmatch import fnmatch
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import jsonschema_rs
 import pytest
 
 from conformance.core import shipped
@@ -22,8 +19,8 @@ from conformance.scenarios import load as loading
 from conformance.scenarios.linting import lint_scenarios
 from conformance.scenarios.load import read_scenario
 from conformance.scenarios.model import UPSTREAM
+from tests.schemas import published_schema, schema_of
 
-SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "scenario.schema.json"
 SHIPPED = sorted((shipped.specs() / "scenarios").glob("*.yaml"))
 KNOWN = {
     "model": "m",
@@ -42,20 +39,13 @@ steps:
 """
 
 
-@cache
-def schema() -> Any:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema_rs.meta.validate(loaded)
-    return jsonschema_rs.validator_for(loaded)
-
-
 def read(text: str) -> Scenario:
     return read_scenario(document.parse(text, "own.yaml"))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_scenarios_are_valid(path: Path) -> None:
-    errors = schema().iter_errors(document.load(path).plain())
+    errors = published_schema("scenario.schema.json").iter_errors(document.load(path).plain())
     assert [f"{error.instance_path}: {error.message}" for error in errors] == []
 
 
@@ -74,7 +64,7 @@ def test_every_glob_of_a_scenario_fits_a_rule() -> None:
 
 
 def test_the_schema_knows_the_words_that_the_loader_knows() -> None:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    loaded = schema_of("scenario.schema.json")
     defs = loaded["$defs"]
     assert set(loaded["properties"]) == loading.SCENARIO_KEYS
     assert set(defs["step"]["properties"]) == loading.STEP_KEYS - ENDPOINTS.keys()
@@ -221,12 +211,14 @@ WRONG: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "said"), WRONG, ids=[each[1] or each[2] for each in WRONG])
-def test_mistakes_are_told_with_their_place(old: str, new: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("old", "new", "message"), WRONG, ids=[each[1] or each[2] for each in WRONG]
+)
+def test_mistakes_are_reported_with_their_place(old: str, new: str, message: str) -> None:
     assert old in PLAIN
     with pytest.raises(SpecError) as caught:
         read(PLAIN.replace(old, new))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).startswith("own.yaml:")
 
 
@@ -261,8 +253,8 @@ def test_scenarios_are_linted(tmp_path: Path) -> None:
     (tmp_path / "excused.yaml").write_text(excused, encoding="utf-8")
     (tmp_path / "broken.yaml").write_text("{", encoding="utf-8")
     problems = lint_scenarios([tmp_path])
-    told = [(Path(p.place.file).name, p.severity, p.message) for p in problems]
-    assert told == [
+    texts = [(Path(p.place.file).name, p.severity, p.message) for p in problems]
+    assert texts == [
         ("excused.yaml", "error", "`excused` names 'no/such/rule', which is no rule"),
         ("idle.yaml", "warning", "no rule fits 'no/such/*'"),
         ("wrong.yaml", "error", "nothing is called '$modle' (did you mean 'model'?)"),

@@ -98,8 +98,7 @@ def cases(system: str) -> tuple[Case, ...]:
 
 def rows(system: str) -> tuple[Plain, ...]:
     """The published tests of a system: `test`, and `case` or `reason`, maybe `contradicts`."""
-    given = read_table(FOLDER / "published" / f"{system}.yaml")
-    return tuple(given["rows"])
+    return tuple(read_table(FOLDER / "published" / f"{system}.yaml")["rows"])
 
 
 def named(row: Plain) -> tuple[str, ...]:

@@ -120,8 +120,8 @@ def _apis(profile: str) -> Iterator[str]:
 def _between(name: str, profile: str) -> Ran:
     """The preset as a gateway to a server of Chat Completions, and to one of Responses."""
     found = Ran()
-    for behind in _BEHIND:
-        gateway = Translator(behind, settings=SERVERS[name])
+    for upstream in _BEHIND:
+        gateway = Translator(upstream, settings=SERVERS[name])
         with tempfile.TemporaryDirectory() as work:
             outcome = asyncio.run(_through(gateway, profile, Path(work)))
             report = Path(work) / "report.json"

@@ -35,7 +35,7 @@ from reference_impl.server.engine import (
 from reference_impl.server.engine.markers import find_markers
 from reference_impl.server.service import Service
 from reference_impl.server.settings import LIKENESSES
-from tests.reference.driving import Answer, told
+from tests.reference.driving import Answer, ask_blocking
 from tests.reference.scenes import PATHS
 from tests.reference.scripted_engine import ScriptedEngine, Step
 from tests.tables import read_table
@@ -127,7 +127,9 @@ def _answer_to(app: ASGIApp, case: Case, fields: Plain) -> Answer:
     default = question if case.api == "chat" else {"input": "2 + 2?"}
     stream = {} if case.body is not None else {"stream": True}
     headers = tuple((name, str(value)) for name, value in case.headers.items())
-    return told(app, PATHS[case.api], {"model": "scripted", **default, **stream, **fields}, headers)
+    return ask_blocking(
+        app, PATHS[case.api], {"model": "scripted", **default, **stream, **fields}, headers
+    )
 
 
 def _filled(fields: Plain, before: Answer | None) -> Plain:

@@ -69,9 +69,7 @@ def verdicts(requirement: Requirement, rule: str, run: Run) -> set[Verdict | Non
     FOREIGN,
     ids=[f"{preset.name}-by-{profile}" for preset, profile in FOREIGN],
 )
-def test_preset_breaks_another_profile_where_the_systems_contradict(
-    preset: Preset, profile: str, run: Run
-) -> None:
+def test_preset_breaks_a_contradicting_profile(preset: Preset, profile: str, run: Run) -> None:
     assert run(preset, profile).broken == matrix.contradictions().failing(preset.name, profile)
 
 
@@ -81,8 +79,8 @@ def test_every_judged_requirement_is_shown_by_a_preset(system: System) -> None:
 
 
 def test_page_is_what_the_runs_report() -> None:
-    told = "stale: python -m tests.systems.matrix"
-    assert matrix.PAGE.read_text(encoding="utf-8") == matrix.page(matrix.declared()), told
+    text = "stale: python -m tests.systems.matrix"
+    assert matrix.PAGE.read_text(encoding="utf-8") == matrix.page(matrix.declared()), text
 
 
 def test_no_system_contradicts_itself() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,12 @@ from conformance.systems import (
     system_names,
     verdict_of,
 )
+from tests.schemas import published_schema
 from tests.systems import matrix, pages
 from tests.systems.contradictions import load_contradictions, unknown_names
 from tests.tables import read_table
 
 FOLDER = shipped.specs() / "systems"
-SCHEMA = Path(shipped.__file__).parent.parent / "schemas" / "system.schema.json"
 CASES = re.compile(r"\bcases? `")
 CASE = re.compile(r"`([a-z]+(?:-[a-z]+)+)`")
 HEAD = """\
@@ -50,20 +49,13 @@ ONE = """\
 RULED = HEAD + ONE + "    rules: [thinking/start/once]\n"
 
 
-@cache
-def schema() -> Any:
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    jsonschema_rs.meta.validate(loaded)
-    return jsonschema_rs.validator_for(loaded)
-
-
 def read(text: str) -> System:
     return read_system(document.parse(text, "own.yaml"))
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_tables_fit_the_schema(path: Path) -> None:
-    errors = schema().iter_errors(document.load(path).plain())
+    errors = published_schema("system.schema.json").iter_errors(document.load(path).plain())
     assert [f"{error.instance_path}: {error.message}" for error in errors] == []
 
 
@@ -97,8 +89,8 @@ def test_cases_that_a_reason_names_are_there() -> None:
 
 
 def test_page_is_written_from_the_tables_of_today() -> None:
-    told = "stale: python -m tests.systems.pages"
-    assert pages.PAGE.read_text(encoding="utf-8") == pages.page(), told
+    text = "stale: python -m tests.systems.pages"
+    assert pages.PAGE.read_text(encoding="utf-8") == pages.page(), text
 
 
 def test_requirement_is_judged_by_the_presets_of_its_side() -> None:
@@ -110,7 +102,7 @@ def test_requirement_is_judged_by_the_presets_of_its_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "said"),
+    ("text", "place", "message"),
     [
         (HEAD + ONE, "6:5", "expected either rules that judge it, or the reason"),
         (RULED + "    reason: So.\n", "6:5", "expected either rules that judge it, or the reason"),
@@ -129,15 +121,15 @@ def test_requirement_is_judged_by_the_presets_of_its_side() -> None:
         (RULED.replace("id: one", "id: One"), "6:9", "expected lower-case words joined by -"),
     ],
 )
-def test_what_is_wrong_is_refused_where_it_stands(text: str, place: str, said: str) -> None:
+def test_what_is_wrong_is_refused_where_it_stands(text: str, place: str, message: str) -> None:
     with pytest.raises(SpecError) as caught:
         read(text)
     assert str(caught.value).startswith(f"own.yaml:{place}: ")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("    rules: [thinking/start/onec]\n", "no rule 'thinking/start/onec'"),
         ("    rules: [harness/ending]\n    scenarios: [thinkk]\n", "no scenario 'thinkk'"),
@@ -145,13 +137,13 @@ def test_what_is_wrong_is_refused_where_it_stands(text: str, place: str, said: s
     ],
 )
 def test_names_of_nothing_are_linted(
-    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(HEAD + ONE + line, "utf-8")
     assert main(["lint", str(path)]) == 2
     out = capsys.readouterr().out
-    assert f"{path}:6:5: error: there is {said}" in out
+    assert f"{path}:6:5: error: there is {message}" in out
     assert "1 error, 0 warnings" in out
 
 
@@ -207,7 +199,7 @@ def test_axes_say_which_rules_fail_in_which_cell(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("{opal: [", "{opel: [", "3: there is no preset 'opel'"),
         ("fails: {opal:", "fails: {opel:", "3: there is no profile 'opel'"),
@@ -217,9 +209,9 @@ def test_axes_say_which_rules_fail_in_which_cell(tmp_path: Path) -> None:
         ("    fails: {opal: {opal: [thinking/start/once]}}\n", "", "3: expected what fails"),
     ],
 )
-def test_axes_are_linted(old: str, new: str, said: str, tmp_path: Path) -> None:
+def test_axes_are_linted(old: str, new: str, message: str, tmp_path: Path) -> None:
     (line,) = axes_lint(tmp_path, AXIS.replace(old, new))
-    assert line.startswith(said)
+    assert line.startswith(message)
 
 
 def stream(rule: str, verdict: Verdict, **where: Any) -> ReportStream:
@@ -264,9 +256,7 @@ def report(path: Path, verdict: str = "PASS", version: str = "1.0") -> Path:
     return path
 
 
-def test_requirements_are_listed_with_the_verdicts_of_reports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_requirements_show_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "own.yaml"
     table.write_text(RULED + ONE.replace("id: one", "id: two") + "    reason: Unseen.\n", "utf-8")
     first, second = report(tmp_path / "1.json"), report(tmp_path / "2.json", "FAIL")
@@ -305,7 +295,7 @@ def test_shipped_requirements_fit_the_schema_of_lists(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["--system", "opel"],
@@ -317,14 +307,14 @@ def test_shipped_requirements_fit_the_schema_of_lists(capsys: pytest.CaptureFixt
     ],
 )
 def test_wrong_lists_of_a_system_are_2(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["list", *arguments]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"", "no report in JSON"),
         (b"[" * 100_000, "no report in JSON"),
@@ -337,13 +327,13 @@ def test_wrong_lists_of_a_system_are_2(
         (b'{"report": "\xff", "streams": []}', "no report in JSON"),
     ],
 )
-def test_what_is_no_report_is_refused(data: bytes, said: str, tmp_path: Path) -> None:
+def test_no_report_is_refused(data: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_bytes(data)
     with pytest.raises(SpecError) as caught:
         read_streams(path)
     assert str(caught.value).startswith(f"{path}: ")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_report_that_is_not_there_is_a_wrong_call(tmp_path: Path) -> None:

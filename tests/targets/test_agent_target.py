@@ -73,15 +73,13 @@ def test_a_turn_holds_the_lines_of_both_sides(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "told"),
+    ("first", "last", "message"),
     [
         ("of turn 1", "", "ended with exit status 3$"),
         ("of turn 1", "of turn 2", "exit status 3; stderr ends: of turn 2$"),
     ],
 )
-def test_what_was_said_in_one_turn_does_not_explain_the_next(
-    first: str, last: str, told: str, tmp_path: Path
-) -> None:
+def test_turns_explain_themselves(first: str, last: str, message: str, tmp_path: Path) -> None:
     turns = f"""
 prompts = 0
 def prompted():
@@ -96,11 +94,11 @@ def prompted():
     code = ANSWERS.replace("import json, sys", f"import json, sys, time\n{turns}").replace(
         "        result =", f"        {called.strip()}\n        result ="
     )
-    with pytest.raises(NoAnswerError, match=told):
+    with pytest.raises(NoAnswerError, match=message):
         asyncio.run(fetched([script(tmp_path, code)], times=2))
 
 
-def test_an_agent_that_ends_behind_a_turn_is_started_anew(tmp_path: Path) -> None:
+def test_an_agent_that_ends_after_a_turn_is_started_again(tmp_path: Path) -> None:
     code = ANSWERS + '        if asked["method"] == "session/prompt": break\n'
     first, second = asyncio.run(fetched([script(tmp_path, code)], times=2))
     assert (first.fault, second.fault) == ("", "")
@@ -119,9 +117,7 @@ def test_children_of_an_agent_end_with_it(tmp_path: Path) -> None:
     assert not is_running(pid)
 
 
-def test_no_process_and_no_folder_stays_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_process_and_folder_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     named = "import os; open(sys.argv[1], 'w').write(str(os.getpid()))"
     agent = script(tmp_path, ANSWERS.replace("import json, sys", f"import json, sys\n{named}"))
@@ -131,9 +127,7 @@ def test_no_process_and_no_folder_stays_behind(
     assert {path.name for path in tmp_path.iterdir()} == {"agent.py", "pid"}
 
 
-def test_the_environment_names_the_played_model_and_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_names_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENROUTER_API_KEY")
     for name in (*keys, "SOME_SETTING"):
         monkeypatch.setenv(name, "of the user")
@@ -148,9 +142,7 @@ def test_the_environment_names_the_played_model_and_no_key(
     assert given["PATH"] == os.environ["PATH"]
 
 
-def test_an_agent_gets_the_variables_that_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agent_gets_named_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_SETTING", "on")
     given = agent_environment("http://127.0.0.1:9000", "m-1", tmp_path, ["SOME_SETTING"])
     assert given["SOME_SETTING"] == "on"
@@ -159,9 +151,7 @@ def test_an_agent_gets_the_variables_that_are_named(
 @pytest.mark.parametrize(
     "name", ["OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "CODEX_HOME", "CODEX_API_KEY"]
 )
-def test_no_other_model_is_passed_on(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_model_is_passed_on(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "of the user")
     with pytest.raises(UsageError, match=f"--pass {name}: the agent is to ask the played model"):
         agent_environment("http://127.0.0.1:9000", "m-1", tmp_path, [name])
@@ -190,8 +180,8 @@ sys.exit(3)
         async with agent as target:
             await target.fetch(PROMPT)
 
-    said = "the agent ended with exit status 3; stderr ends: last words"
-    with pytest.raises(NoAnswerError, match=said):
+    text = "the agent ended with exit status 3; stderr ends: last words"
+    with pytest.raises(NoAnswerError, match=text):
         asyncio.run(asked())
     assert len(agent.left) == 1
 
@@ -214,8 +204,7 @@ subprocess.Popen([sys.executable, "-c", loud], stdin=subprocess.DEVNULL, start_n
         async with agent as target:
             return await target.fetch(PROMPT)
 
-    answer = asyncio.run(asked())
-    assert answer.exchange.body.count(b"item.started") == 300
+    assert asyncio.run(asked()).exchange.body.count(b"item.started") == 300
 
 
 def happened() -> asyncio.Event:
@@ -224,9 +213,7 @@ def happened() -> asyncio.Event:
     return event
 
 
-def test_nobody_stops_an_agent_that_has_not_begun(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silent_agent_is_not_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.targets.agent.target._MOMENT", 0.05)
 
     async def stopped() -> FetchedAnswer:
@@ -241,7 +228,7 @@ def test_nobody_stops_an_agent_that_has_not_begun(
     assert answer.exchange.end == "client-closed"
 
 
-def test_an_agent_that_never_begins_is_told_as_silent(tmp_path: Path) -> None:
+def test_an_agent_that_never_begins_is_reported_as_silent(tmp_path: Path) -> None:
     async def asked() -> None:
         limits = ExchangeLimits(timeout=60, idle=0.3)
         words = [sys.executable, script(tmp_path, "import time; time.sleep(60)")]

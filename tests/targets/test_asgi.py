@@ -97,7 +97,7 @@ def test_an_error_before_the_head_is_no_answer() -> None:
         fetched(application)
 
 
-def test_an_application_that_hangs_is_told_that_its_client_left() -> None:
+def test_an_application_that_hangs_is_reported_that_its_client_left() -> None:
     told: list[str] = []
 
     async def application(scope: Message, receive: Receive, send: Send) -> None:
@@ -106,8 +106,7 @@ def test_an_application_that_hangs_is_told_that_its_client_left() -> None:
         await send(part(b"data: 1\n\n"))
         told.append((await receive())["type"])
 
-    found = fetched(application, ExchangeLimits(idle=0.1))
-    assert found.exchange.end == "idle-timeout"
+    assert fetched(application, ExchangeLimits(idle=0.1)).exchange.end == "idle-timeout"
     assert told == ["http.disconnect"]
 
 
@@ -151,7 +150,7 @@ def test_an_application_without_lifespan_is_served() -> None:
     asyncio.run(go())
 
 
-def test_a_failed_startup_is_told() -> None:
+def test_a_failed_startup_is_reported() -> None:
     async def application(scope: Message, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "lifespan.startup.failed", "message": "no weights"})

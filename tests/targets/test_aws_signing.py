@@ -81,7 +81,7 @@ def test_a_recorded_request_is_signed_and_its_signature_is_not_kept(tmp_path: Pa
     assert [each for each in hidden if each in kept] == []
 
 
-def test_what_is_missing_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_missing_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
     with pytest.raises(UsageError, match=r"\$AWS_ACCESS_KEY_ID and .* hold no credentials"):
         AwsSigner("us-east-1")

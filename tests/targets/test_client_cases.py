@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,14 @@ from conformance.profiles.profile import Profile, reading
 from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.targets.client.adapter import AdapterAnswer
 from conformance.targets.client.case_results import answer_digest
-from conformance.targets.client.conversation import case_conversation
+from conformance.targets.client.conversation import (
+    AGAIN,
+    HELLO,
+    case_conversation,
+    hello_command,
+    in_form_of,
+    with_called_tools,
+)
 from conformance.targets.client.variation import SEEDS, ReplayVariation, replay_variations
 from conformance.targets.client.vectors import exchange_vectors, joined_events
 
@@ -53,7 +61,7 @@ def sent(name: str, way: ReplayVariation) -> Transcript:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_must_be_told_alike_says_the_same(name: str) -> None:
+def test_what_must_be_reported_the_same_says_the_same(name: str) -> None:
     same = [way for way in ways(name) if way.kind == "same"]
     whole = joined_events(sent(name, same[0]).client_events)
     assert len(same) > SEEDS + 10
@@ -83,7 +91,7 @@ def test_there_is_a_cut_after_every_event(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_cut_may_be_told_as_complete_only_after_the_finish(name: str) -> None:
+def test_a_cut_may_be_reported_as_complete_only_after_the_finish(name: str) -> None:
     for way in ways(name):
         if way.kind == "cut":
             seen = sent(name, way)
@@ -189,22 +197,56 @@ TEXTS = st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=6)
 
 
 @given(TEXTS, st.integers(0, 20))
-def test_how_a_text_is_cut_does_not_change_what_was_told(texts: list[str], at: int) -> None:
+def test_how_a_text_is_cut_does_not_change_what_was_reported(texts: list[str], at: int) -> None:
     whole = "".join(texts)
     two = [part for part in (whole[:at], whole[at:]) if part]
-    assert answer_digest(told(texts)) == answer_digest(told(two))
+    assert answer_digest(text_answer(texts)) == answer_digest(text_answer(two))
 
 
 @given(TEXTS, TEXTS)
-def test_other_texts_are_told_apart(one: list[str], other: list[str]) -> None:
-    assert (answer_digest(told(one)) == answer_digest(told(other))) == (
+def test_other_texts_are_distinguished(one: list[str], other: list[str]) -> None:
+    assert (answer_digest(text_answer(one)) == answer_digest(text_answer(other))) == (
         "".join(one) == "".join(other)
     )
 
 
-def test_an_empty_delta_is_told_apart() -> None:
-    assert answer_digest(told(["a"])) != answer_digest(told(["a", ""]))
+def test_an_empty_delta_is_distinguished() -> None:
+    assert answer_digest(text_answer(["a"])) != answer_digest(text_answer(["a", ""]))
 
 
-def told(texts: list[str]) -> AdapterAnswer:
+def text_answer(texts: list[str]) -> AdapterAnswer:
     return AdapterAnswer("completed", tuple({"type": "text.delta", "text": text} for text in texts))
+
+
+QUESTION = "What is 2 + 2?"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "message"),
+    [
+        ("openai.chat", HELLO),
+        ("openai.responses", HELLO),
+        ("anthropic.messages", HELLO),
+        ("ollama.generate", HELLO),  # it has a prompt, and no messages
+        ("gemini.generate", {"role": "user", "parts": [{"text": QUESTION}]}),
+        ("bedrock.converse", {"role": "user", "content": [{"text": QUESTION}]}),
+    ],
+)
+def test_a_question_is_in_the_form_of_the_api(dialect: str, message: dict[str, Any]) -> None:
+    assert hello_command(dialect)["messages"] == [message]
+    assert in_form_of(dialect, AGAIN) != in_form_of(dialect, HELLO)
+
+
+def test_a_system_message_is_the_same_in_every_api() -> None:
+    rules = {"role": "system", "content": "Be brief."}
+    assert in_form_of("gemini.generate", rules) == rules
+
+
+def test_a_function_that_the_answer_calls_is_offered() -> None:
+    tides = {"type": "function", "function": {"name": "tides", "parameters": {"type": "string"}}}
+    command = {**hello_command("openai.chat"), "options": {"tools": [tides]}}
+    calls = [{"name": name, "arguments": "{}"} for name in ("ferries", "tides", "ferries", None)]
+    offered = with_called_tools(command, calls)["options"]["tools"]
+    plain = {"name": "ferries", "parameters": {"type": "object"}}
+    assert offered == [tides, {"type": "function", "function": plain}]
+    assert with_called_tools(hello_command("openai.chat"), []) == hello_command("openai.chat")

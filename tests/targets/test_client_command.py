@@ -14,6 +14,9 @@ import pytest
 
 from conformance.cli import main
 from conformance.core import shipped
+from conformance.core.shipped import cassettes
+from conformance.rules.verdicts import Verdict
+from conformance.targets.client import ClientOptions, run_client
 
 FAKE = shlex.join([sys.executable, str(Path(__file__).with_name("client_fake.py"))])
 REFERENCE = shlex.join([sys.executable, "-m", "reference_impl.client", "harness"])
@@ -42,9 +45,7 @@ def test_a_report_names_the_client_as_its_target(tmp_path: Path) -> None:
     assert any(called in json.dumps(stream) for stream in streams)
 
 
-def test_expected_failures_of_a_client_stand_in_a_baseline(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_baseline_holds_client_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     baseline = tmp_path / "expected.yaml"
     names = ["openai.chat/deepseek/thinking-then-text/1", "stored/form-2", "stored/form-3"]
     entry = {"rule": "thinking/client/agrees-with-wire", "exchange": names, "reason": "it is known"}
@@ -58,7 +59,7 @@ def test_expected_failures_of_a_client_stand_in_a_baseline(
 
 
 @pytest.mark.parametrize(
-    ("mode", "code", "said"),
+    ("mode", "code", "message"),
     [
         ("plain", 0, ""),
         ("crashes", 4, "ended with exit status 7; stderr ends: the last words"),
@@ -68,17 +69,15 @@ def test_expected_failures_of_a_client_stand_in_a_baseline(
         ("says-why", 4, "asked nothing; the adapter says failed: TypeError: no such model"),
     ],
 )
-def test_exit_codes(mode: str, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_codes(mode: str, code: int, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*RUN, "--client", f"{FAKE} {mode}"]) == code
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     "more", [["--url", "http://127.0.0.1:1"], ["--scenario", "think"], ["--plan"], ["--model", "m"]]
 )
-def test_what_concerns_servers_does_not_go_with_a_client(
-    more: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_server_options_are_refused(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*RUN, "--client", "cat", *more]) == 2
     assert "do not go together" in capsys.readouterr().err
 
@@ -98,9 +97,17 @@ def test_vectors_are_written_by_their_schema(tmp_path: Path) -> None:
     assert {"recorded", "seed:20", "cut event:3"} <= {case["name"] for case in vectors["cases"]}
 
 
-def test_vectors_of_what_is_no_answer_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_vectors_need_an_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     models = str(shipped.cassettes() / "openai.chat/reference/models.cassette.jsonl")
     assert main(["convert", models, str(tmp_path), "--to", "vectors"]) == 2
     assert "holds no answer to a client" in capsys.readouterr().err
+
+
+CONSUMER = [sys.executable, str(Path(__file__).with_name("consumer_of_ui_messages.py"))]
+
+
+def test_an_interface_shows_what_an_application_sent() -> None:
+    recorded = cassettes() / "vercel.ui/ai-sdk/thinking-then-text.cassette.jsonl"
+    ran = run_client(CONSUMER, [recorded], ClientOptions(extent="quick"))
+    assert ran.report.verdicts["thinking/client/agrees-with-wire"] is Verdict.PASS
+    assert [(f.rule, f.message) for f in ran.report.findings] == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from conformance.core import shipped
 from conformance.core.events import SEMANTIC_EVENTS, Chunk, Exchange
 from conformance.dialects import get
 from conformance.judging.client_calls import calls_as_sent
-from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths
 from conformance.recordings.choices import CheckChoices, choose_profile
 from conformance.rules.verdicts import Verdict
@@ -26,6 +24,7 @@ from conformance.targets.client.protocol import ClientImplementation, event_fiel
 from conformance.targets.client.variation import VariationKind
 from tests.authoring.pieces import encoded
 from tests.authoring.responses import stream, thinking_again
+from tests.rulebooks import rulebook
 
 AGREES = "thinking/client/agrees-with-wire"
 ENDING = "harness/ending"
@@ -37,11 +36,6 @@ CALLED = "openai.responses/client/summary-then-call"
 REFUSAL = "openai.responses/openai/refusal"
 REPEATED = "openai.chat/openrouter/talk"
 Event = Mapping[str, Any]
-
-
-@cache
-def rulebook() -> Rulebook:
-    return Rulebook.load()
 
 
 def judging(
@@ -92,7 +86,7 @@ def test_a_client_that_tells_everything_breaks_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["failed", "cut"])
-def test_a_whole_answer_told_as_broken_is_found(how: Any) -> None:
+def test_a_whole_answer_reported_as_broken_is_found(how: Any) -> None:
     judge, exchange = judging(CHAT)
     made = judge.judge_stream(
         judge.read_sent(exchange), AdapterAnswer(how, events_of(judge, exchange)), "same"
@@ -100,7 +94,7 @@ def test_a_whole_answer_told_as_broken_is_found(how: Any) -> None:
     assert failing(made) == {ENDING}
 
 
-def test_a_cut_told_as_complete_is_found() -> None:
+def test_a_cut_reported_as_complete_is_found() -> None:
     judge, exchange = judging(CHAT, silent=("cut", "done", "error"))
     cut = replace(exchange, chunks=exchange.chunks[:5], end="protocol-error")
     report = AdapterAnswer("completed", events_of(judge, cut))
@@ -117,7 +111,7 @@ def test_after_a_reset_only_the_ending_is_judged() -> None:
 
 @pytest.mark.parametrize("how", ["failed", "cut"])
 @pytest.mark.parametrize("name", [CHAT, TOOLS, RESPONSES, MESSAGES])
-def test_what_breaks_off_need_not_be_told_to_its_end(name: str, how: Any) -> None:
+def test_what_breaks_off_need_not_be_reported_to_its_end(name: str, how: Any) -> None:
     """Of every cut: neither what a client opened nor the finish has to be closed or report."""
     judge, exchange = judging(name, silent=("cut", "done", "error"))
     for count in range(len(exchange.chunks) + 1):
@@ -148,7 +142,7 @@ def test_a_saved_report_of_what_broke_off_may_end_open(tmp_path: Path) -> None:
     assert verdicts == {"eof": Verdict.FAIL, "protocol-error": Verdict.INCONCLUSIVE}
 
 
-def test_what_ends_well_is_told_to_its_end() -> None:
+def test_what_ends_well_is_reported_to_its_end() -> None:
     judge, exchange = judging(CHAT)
     for kind in ("finish", "thinking.end"):
         report = [event for event in events_of(judge, exchange) if event["type"] != kind]
@@ -158,7 +152,7 @@ def test_what_ends_well_is_told_to_its_end() -> None:
 HOSTED = "anthropic.messages/anthropic/interleaved-thinking"
 
 
-def test_a_call_of_the_server_s_own_may_be_told_or_not() -> None:
+def test_a_call_of_the_server_s_own_may_be_reported_or_not() -> None:
     judge, exchange = judging(HOSTED)
     report = events_of(judge, exchange)
     kept = [event for event in report if not event.get("hosted")]
@@ -173,7 +167,7 @@ def test_a_call_of_the_server_s_own_may_be_told_or_not() -> None:
     assert AGREES in failing(completed(judge, exchange, wrong))
 
 
-def test_where_nothing_ends_a_call_it_may_be_told_as_soon_as_it_is_there() -> None:
+def test_where_nothing_ends_a_call_it_may_be_reported_as_soon_as_it_is_there() -> None:
     judge, exchange = judging("openai.chat/permits/permits-text-between-tools")
     report = list(events_of(judge, exchange))
     calls = [event for event in report if event["type"] == "tool.end"]
@@ -214,7 +208,7 @@ def test_a_client_that_says_so_may_tell_calls_for_a_stop(*, normalises: bool) ->
     assert AGREES in failing(completed(judge, exchange, other))
 
 
-def test_a_call_told_late_stands_in_the_frame_of_the_finish() -> None:
+def test_a_call_reported_late_stands_in_the_frame_of_the_finish() -> None:
     judge, exchange = judging(MESSAGES)
     sent = judge.read_sent(exchange)
     moved = sent_late(sent)
@@ -242,7 +236,7 @@ def test_a_client_that_tells_no_finish_may_tell_a_call_as_soon(name: str) -> Non
     assert AGREES in failing(completed(judge, exchange, [*rest[:1], *calls[1:], *rest[1:]]))
 
 
-def test_a_call_of_the_client_s_own_must_be_told() -> None:
+def test_a_call_of_the_client_s_own_must_be_reported() -> None:
     judge, exchange = judging("anthropic.messages/anthropic/thinking-then-tools")
     report = [event for event in events_of(judge, exchange) if event["type"] != "tool.end"]
     assert AGREES in failing(completed(judge, exchange, report))
@@ -261,7 +255,7 @@ def test_what_is_lost_is_one_finding_and_none_of_a_server(lost: str) -> None:
     assert failing(completed(judge, exchange, report)) == {AGREES}
 
 
-def test_thinking_behind_the_answer_is_one_finding() -> None:
+def test_thinking_after_the_answer_is_one_finding() -> None:
     judge, exchange = judging(CHAT)
     events = events_of(judge, exchange)
     late = [event for event in events if event["type"].startswith("thinking.")]

@@ -34,7 +34,7 @@ def fake(mode: str) -> Adapter:
 
 
 @pytest.mark.parametrize(
-    ("mode", "kind", "said"),
+    ("mode", "kind", "message"),
     [
         ("hangs", "hung", "no answer in time"),
         ("crashes", "crashed", "exit status 7; stderr ends: the last words"),
@@ -42,35 +42,35 @@ def fake(mode: str) -> Adapter:
         ("long-line", "flooding", "a line of more than 1000000 bytes"),
     ],
 )
-def test_a_fault_says_what_happened(mode: str, kind: str, said: str) -> None:
+def test_a_fault_says_what_happened(mode: str, kind: str, message: str) -> None:
     adapter = fake(mode)
-    with pytest.raises(AdapterFault, match=said) as caught:
+    with pytest.raises(AdapterFault, match=message) as caught:
         adapter.ask(CASE, 0.5 if mode == "hangs" else 30)
     adapter.kill()
     assert caught.value.kind == kind
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"),
+    ("mode", "message"),
     [
         ("prints", "the adapter wrote 'Loading checkpoint shards': it is not JSON"),
         ("undeclared", "does not declare this event"),
         ("other-seq", "expected the seq '7'"),
     ],
 )
-def test_a_line_that_is_no_answer_is_shown(mode: str, said: str) -> None:
+def test_a_line_that_is_no_answer_is_shown(mode: str, message: str) -> None:
     adapter = fake(mode)
-    with pytest.raises(HarnessError, match=said):
+    with pytest.raises(HarnessError, match=message):
         adapter.ask(CASE, 30)
     adapter.kill()
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"),
+    ("mode", "message"),
     [("old", "does not speak version 1: .*too new"), ("levitates", "implementation.ops.1")],
 )
-def test_an_introduction_that_does_not_fit_is_refused(mode: str, said: str) -> None:
-    with pytest.raises(HarnessError, match=said):
+def test_an_introduction_that_does_not_fit_is_refused(mode: str, message: str) -> None:
+    with pytest.raises(HarnessError, match=message):
         fake(mode)
 
 
@@ -108,8 +108,8 @@ def test_who_holds_the_pipes_open_does_not_hide_the_end() -> None:
     with AdapterProcess([sys.executable, "-c", HOLDS], BOUNDS) as process:
         until = monotonic() + 60
         assert [process.next_line(until) for _ in range(2)] == [b'{"first": 1}', b'{"last": 2}']
-        said = "the adapter ended with exit status 3; stderr ends: last words"
-        with pytest.raises(AdapterFault, match=said):
+        text = "the adapter ended with exit status 3; stderr ends: last words"
+        with pytest.raises(AdapterFault, match=text):
             process.next_line(until)
     assert len(process.left) == 1
 

@@ -54,10 +54,10 @@ DEFECTS: list[tuple[str, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("defect", "said"), DEFECTS)
-def test_every_way_to_err_is_found(defect: str, said: dict[str, str]) -> None:
+@pytest.mark.parametrize(("defect", "expected"), DEFECTS)
+def test_every_way_to_err_is_found(defect: str, expected: dict[str, str]) -> None:
     found = {case: rules[RULE] for case, rules in cases(defect).items() if RULE in rules}
-    for case, message in said.items():
+    for case, message in expected.items():
         assert message in found[case]
 
 
@@ -75,9 +75,8 @@ def test_one_defect_shows_where_it_stands_and_nowhere_else(defect: str, only: se
     assert {case for case, rules in cases(defect).items() if rules} == only
 
 
-def test_half_an_event_is_not_told_twice() -> None:
-    found = cases("keeps-half-an-event")["id-of-half-an-event"]
-    assert found.keys() == {RULE, AGREES}
+def test_half_an_event_is_not_reported_twice() -> None:
+    assert cases("keeps-half-an-event")["id-of-half-an-event"].keys() == {RULE, AGREES}
 
 
 def test_nothing_is_asked_of_a_client_that_does_not_declare_it() -> None:

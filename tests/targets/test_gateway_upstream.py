@@ -71,7 +71,7 @@ def read(dialect: str, said: UpstreamAnswer) -> Transcript:
 @pytest.mark.parametrize("script", WHOLE)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
 @pytest.mark.parametrize("more", [{}, SUMMARY], ids=["plain", "summary"])
-def test_what_is_said_upstream_is_without_fault(
+def test_upstream_conforms(
     dialect: str, script: str, stream: bool, more: dict[str, object]
 ) -> None:
     usage = {"stream_options": {"include_usage": True}} if stream else {}
@@ -85,7 +85,7 @@ def test_what_is_said_upstream_is_without_fault(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
-def test_hidden_thinking_is_counted_and_not_said(dialect: str, stream: bool) -> None:
+def test_hidden_thinking_is_counted_and_not_shown(dialect: str, stream: bool) -> None:
     usage = {"stream_options": {"include_usage": True}} if dialect == "openai.chat" else {}
     asked = {**SUMMARY, "stream": stream, **(usage if stream else {})}
     said = scripted_answer("hidden", dialect, 1, asked)
@@ -95,7 +95,7 @@ def test_hidden_thinking_is_counted_and_not_said(dialect: str, stream: bool) -> 
     assert bool(answer.usage.get("reasoning")) == (dialect not in COUNTS_NO_THINKING)
 
 
-def test_a_summary_is_said_where_the_request_asks_for_one() -> None:
+def test_a_summary_is_reported_where_the_request_asks_for_one() -> None:
     for stream in (True, False):
         said = scripted_answer("answer", "openai.responses", 3, {**SUMMARY, "stream": stream})
         assert "summary 3" in "".join(read("openai.responses", said).summary)
@@ -180,9 +180,7 @@ def test_each_call_of_a_request_has_a_word_of_its_own_and_the_last_goes_on() -> 
     ids=json.dumps,
 )
 @pytest.mark.parametrize("key", ["thinkingConfig", "thinking_config"])
-def test_thoughts_are_shown_to_who_asks_in_either_spelling(
-    key: str, wish: Mapping[str, bool]
-) -> None:
+def test_thoughts_are_shown_under_either_name(key: str, wish: Mapping[str, bool]) -> None:
     body = {"contents": [], "generationConfig": {key: wish}}
     path = "/v1beta/models/m:streamGenerateContent"
     answer = UpstreamStandIn().answer_call("POST", path, body)
@@ -195,15 +193,15 @@ def test_who_tries_for_ever_is_refused_at_last(word: str, *, goes_on: bool) -> N
     upstream = UpstreamStandIn()
     for _ in range(2):
         upstream.begin_request(ScriptedUpstream((word,)), TurnSigns("Go on."))
-        said = [[{"role": "user", "content": "Go on." * (n if goes_on else 1)}] for n in range(6)]
-        bodies = [{**ASKED, "messages": history} for history in said]
+        found = [[{"role": "user", "content": "Go on." * (n if goes_on else 1)}] for n in range(6)]
+        bodies = [{**ASKED, "messages": history} for history in found]
         given = [upstream.answer_call("POST", "/v1/chat/completions", body) for body in bodies]
         assert [each.status == 400 for each in given] == [False] * MOST_TRIES + [True, True]
         assert all(each.breaks_off for each in given)
         assert given[-1].kind == ("turn" if goes_on else "retry 5")
 
 
-def test_who_waits_longer_from_try_to_try_is_refused_sooner(
+def test_longer_waits_are_refused_sooner(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An agent waited 10, 15, 37 and 60 s: its turn was taken for one that never ends."""
@@ -218,9 +216,7 @@ def test_who_waits_longer_from_try_to_try_is_refused_sooner(
 @pytest.mark.parametrize(
     ("words", "signs"), [(("cut", "answer"), TurnSigns("Go on.")), (("cut",), None)]
 )
-def test_who_is_answered_is_not_refused_nor_is_a_gateway(
-    words: tuple[str, ...], signs: TurnSigns | None
-) -> None:
+def test_answered_client_is_not_refused(words: tuple[str, ...], signs: TurnSigns | None) -> None:
     upstream = UpstreamStandIn()
     upstream.begin_request(ScriptedUpstream(words), signs)
     given = [upstream.answer_call("POST", "/v1/chat/completions", ASKED) for _ in range(9)]
@@ -247,7 +243,7 @@ RECORDED = Exchange(
 )
 
 
-def test_a_recording_is_said_byte_for_byte_and_chunk_for_chunk() -> None:
+def test_a_recording_is_reported_byte_for_byte_and_chunk_for_chunk() -> None:
     response, (one,) = posted(RecordedUpstream(RECORDED), ASKED)
     assert response.content == b"data: {}\n\ndata: [DONE]\n\n"
     assert [each.data for each in one.exchange.chunks] == [each.data for each in RECORDED.chunks]
@@ -261,9 +257,7 @@ def test_a_recording_is_said_byte_for_byte_and_chunk_for_chunk() -> None:
         ("openai.chat", {**ASKED, "stream": False}, "for a whole body, a stream was recorded"),
     ],
 )
-def test_what_was_not_recorded_is_no_answer_and_told(
-    dialect: str, asked: dict[str, object], why: str
-) -> None:
+def test_missing_answer_is_reported(dialect: str, asked: dict[str, object], why: str) -> None:
     response, (one,) = posted(RecordedUpstream(RECORDED), asked, dialect)
     assert response.status_code == 501
     assert why in one.misfit
@@ -319,7 +313,7 @@ def test_a_port_that_is_taken_is_a_wrong_call() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_answers_can_be_told_apart(dialect: str) -> None:
+def test_answers_can_be_distinguished(dialect: str) -> None:
     form = get(dialect).request
     assert form is not None
     asked = form.ask(Question("x", limit=9, streams=False, thinks=True, summarises=True))

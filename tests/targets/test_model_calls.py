@@ -30,7 +30,7 @@ def user(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"role": "user", "content": list(parts)}
 
 
-def said(*words: str) -> list[dict[str, str]]:
+def user_turns(*words: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": each} for each in words]
 
 
@@ -72,21 +72,25 @@ def test_what_only_speaks_of_the_question_does_not_ask_it(body: Any, place: str)
     assert shape(body).place == place
 
 
-TURN: Final = shape({"messages": said(ASKED), "tools": [CALCULATOR], "stream": True})
+TURN: Final = shape({"messages": user_turns(ASKED), "tools": [CALCULATOR], "stream": True})
 # A popular coding agent asks for a title by the user's own words, behind its own.
-TITLE: Final = shape({"messages": said("Generate a title:", ASKED), "stream": True})
+TITLE: Final = shape({"messages": user_turns("Generate a title:", ASKED), "stream": True})
 ROUTER: Final = shape(
     {
-        "messages": [{"role": "system", "content": "Rate how hard this is."}, *said(ASKED)],
+        "messages": [{"role": "system", "content": "Rate how hard this is."}, *user_turns(ASKED)],
         "response_format": SCORE,
     }
 )
 NEXT: Final = shape(
-    {"messages": [*said(ASKED), ANSWER, *said(ASKED)], "tools": [CALCULATOR], "stream": True}
+    {
+        "messages": [*user_turns(ASKED), ANSWER, *user_turns(ASKED)],
+        "tools": [CALCULATOR],
+        "stream": True,
+    }
 )
 LOOP: Final = shape(
     {
-        "messages": [*said(ASKED), ANSWER, {"role": "tool", "content": "4"}],
+        "messages": [*user_turns(ASKED), ANSWER, {"role": "tool", "content": "4"}],
         "tools": [CALCULATOR],
         "stream": True,
     }
@@ -108,8 +112,8 @@ def test_a_title_that_leaks_into_the_answer_makes_no_turn_of_its_call() -> None:
     assert (signs.is_of_turn(TITLE), signs.is_of_turn(TURN)) == (False, True)
 
 
-def test_calls_without_tools_are_told_by_what_is_said_beside_the_question() -> None:
-    plain = shape({"messages": said(ASKED)})
+def test_calls_without_tools_are_reported_by_what_is_reported_next_to_the_question() -> None:
+    plain = shape({"messages": user_turns(ASKED)})
     signs = learnt_signs(
         [ScenarioCall(TITLE, came_back=False), ScenarioCall(plain, came_back=True)]
     )
@@ -119,12 +123,14 @@ def test_calls_without_tools_are_told_by_what_is_said_beside_the_question() -> N
 def test_a_call_that_is_unlike_the_turn_in_several_ways_is_none_of_it() -> None:
     signs = TurnSigns(ASKED, (TURN,))
     assert not signs.is_of_turn(TITLE)
-    assert signs.is_of_turn(shape({"messages": said(ASKED)}))  # a last try without tools
+    assert signs.is_of_turn(shape({"messages": user_turns(ASKED)}))  # a last try without tools
 
 
 def test_an_answer_that_broke_off_may_be_gone_on_with() -> None:
     signs = TurnSigns(ASKED, (TURN,))
-    goes_on = shape({"messages": [*said(ASKED), ANSWER, *said("Go on.")], "tools": [CALCULATOR]})
+    goes_on = shape(
+        {"messages": [*user_turns(ASKED), ANSWER, *user_turns("Go on.")], "tools": [CALCULATOR]}
+    )
     assert not signs.is_of_turn(goes_on)
     assert signs.is_of_turn(goes_on, goes_on=True)
 
@@ -139,7 +145,7 @@ RESULT: Final = {"type": "function_call_output", "call_id": "call_1", "output": 
         ({"input": [RESULT], "conversation": "conv_1"}, True),
         ({"input": [RESULT]}, False),
         # What asks for a title may go on from an answer, too: it says so.
-        ({"input": [*said("Name this."), RESULT], "previous_response_id": "resp_1"}, False),
+        ({"input": [*user_turns("Name this."), RESULT], "previous_response_id": "resp_1"}, False),
     ],
 )
 def test_a_result_for_what_the_server_keeps_is_of_the_turn(body: Any, *, is_of_turn: bool) -> None:
@@ -151,8 +157,7 @@ def test_where_nothing_is_known_all_calls_are_of_the_turn() -> None:
 
 
 def test_an_application_that_only_asks_for_json_has_no_call_of_the_turn() -> None:
-    signs = learnt_signs([ScenarioCall(ROUTER, came_back=False)])
-    assert not signs.is_of_turn(ROUTER)
+    assert not learnt_signs([ScenarioCall(ROUTER, came_back=False)]).is_of_turn(ROUTER)
     assert learnt_signs([ScenarioCall(ROUTER, came_back=True)]).is_of_turn(ROUTER)
 
 
@@ -161,9 +166,9 @@ def test_an_application_that_only_asks_for_json_has_no_call_of_the_turn() -> Non
     [
         (TITLE, "title"),
         (ROUTER, "router"),
-        (shape({"messages": said(f"Summarize: {ASKED}")}), "summary"),
-        (shape({"messages": said(f"Suggest what comes after {ASKED}")}), "suggestion"),
-        (shape({"messages": said("Hello.")}), "side call"),
+        (shape({"messages": user_turns(f"Summarize: {ASKED}")}), "summary"),
+        (shape({"messages": user_turns(f"Suggest what comes after {ASKED}")}), "suggestion"),
+        (shape({"messages": user_turns("Hello.")}), "side call"),
     ],
 )
 def test_a_call_that_is_none_of_the_turn_has_a_name(call: CallShape, name: str) -> None:
@@ -182,26 +187,33 @@ def turn_of(*entries: dict[str, Any], system: str = "Be brief.", tools: bool = T
 
 
 # A popular coding agent says something more in the user's name, in the first turn alone.
-REMINDED: Final = turn_of(*said(ASKED, REMINDER))
-LATER: Final = turn_of(*said("Hello.", REMINDER), ANSWER, *said(ASKED))
+REMINDED: Final = turn_of(*user_turns(ASKED, REMINDER))
+LATER: Final = turn_of(*user_turns("Hello.", REMINDER), ANSWER, *user_turns(ASKED))
 
 
 @pytest.mark.parametrize(
     "entries",
     [
-        said(ASKED, REMINDER),
-        [*said(ASKED), CALLED, CALL_RESULT, *said(REMINDER)],
-        [*said("Hello."), ANSWER, *said(ASKED), CALLED, CALL_RESULT, *said(REMINDER)],
+        user_turns(ASKED, REMINDER),
+        [*user_turns(ASKED), CALLED, CALL_RESULT, *user_turns(REMINDER)],
+        [
+            *user_turns("Hello."),
+            ANSWER,
+            *user_turns(ASKED),
+            CALLED,
+            CALL_RESULT,
+            *user_turns(REMINDER),
+        ],
     ],
     ids=["at once", "behind a result", "in a later turn"],
 )
-def test_what_follows_the_question_before_any_answer_is_of_the_same_turn(
+def test_text_before_an_answer_is_of_its_turn(
     entries: list[dict[str, Any]],
 ) -> None:
     assert turn_of(*entries).place == "among"
 
 
-def test_a_result_with_words_beside_it_carries_the_turn_on() -> None:
+def test_a_result_with_words_next_to_it_carries_the_turn_on() -> None:
     asked = [
         user(text(ASKED)),
         {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "x"}]},
@@ -223,18 +235,18 @@ def test_each_step_of_the_first_scenario_shows_a_call_of_the_turn() -> None:
 
 
 def test_a_reminder_makes_no_other_call_of_a_turn() -> None:
-    signs = learnt_signs([ScenarioCall(turn_of(*said(ASKED)), came_back=True)])
+    signs = learnt_signs([ScenarioCall(turn_of(*user_turns(ASKED)), came_back=True)])
     assert signs.is_of_turn(REMINDED)
-    assert signs.is_of_turn(turn_of(*said(ASKED), CALLED, CALL_RESULT, *said(REMINDER)))
-    suggestion = turn_of(*said(ASKED), ANSWER, *said("Suggest what comes next."))
-    title = turn_of(*said(ASKED, "Write a title."), system="You write titles.", tools=False)
-    toolless = turn_of(*said(ASKED, "Write a title."), tools=False)
+    assert signs.is_of_turn(turn_of(*user_turns(ASKED), CALLED, CALL_RESULT, *user_turns(REMINDER)))
+    suggestion = turn_of(*user_turns(ASKED), ANSWER, *user_turns("Suggest what comes next."))
+    title = turn_of(*user_turns(ASKED, "Write a title."), system="You write titles.", tools=False)
+    toolless = turn_of(*user_turns(ASKED, "Write a title."), tools=False)
     assert not any(signs.is_of_turn(each) for each in (suggestion, title, toolless))
 
 
 def test_a_reminder_without_tools_is_known_once_it_was_seen() -> None:
-    plain = turn_of(*said(ASKED, REMINDER), tools=False)
-    last = turn_of(*said(ASKED), tools=False)
+    plain = turn_of(*user_turns(ASKED, REMINDER), tools=False)
+    last = turn_of(*user_turns(ASKED), tools=False)
     seen = [
         ScenarioCall(plain, came_back=True, step="turn"),
         ScenarioCall(last, came_back=True, step="next-turn"),
@@ -243,12 +255,14 @@ def test_a_reminder_without_tools_is_known_once_it_was_seen() -> None:
     assert not learnt_signs(seen[1:]).is_of_turn(plain)
 
 
-def test_a_question_behind_one_without_an_answer_is_of_the_turn() -> None:
+def test_a_question_after_one_without_an_answer_is_of_the_turn() -> None:
     """An agent joins what its user said before and behind a turn that was stopped."""
-    signs = learnt_signs([ScenarioCall(turn_of(*said(ASKED)), came_back=True)])
+    signs = learnt_signs([ScenarioCall(turn_of(*user_turns(ASKED)), came_back=True)])
     joined = f"What was that?\n\n{ASKED}"
-    assert turn_of(*said(joined)).place == "joined"
-    assert signs.is_of_turn(turn_of(*said(joined)))
-    title = turn_of(*said(f"Write a title for:\n{ASKED}"), system="You write titles.", tools=False)
+    assert turn_of(*user_turns(joined)).place == "joined"
+    assert signs.is_of_turn(turn_of(*user_turns(joined)))
+    title = turn_of(
+        *user_turns(f"Write a title for:\n{ASKED}"), system="You write titles.", tools=False
+    )
     assert title.place == "joined"
     assert not signs.is_of_turn(title)

@@ -37,7 +37,7 @@ def test_what_is_named_is_passed_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("NOT_THERE", "--pass NOT_THERE: the environment has no such variable"),
         ("KEY=hidden-value", "got 'KEY'$"),
@@ -45,7 +45,7 @@ def test_what_is_named_is_passed_on() -> None:
         ("", "expects the name of a variable"),
     ],
 )
-def test_a_name_that_is_none_is_refused(name: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as refused:
+def test_a_name_that_is_none_is_refused(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as refused:
         passed_environment([name], {"A": "x"})
     assert "hidden" not in str(refused.value)

@@ -25,7 +25,7 @@ TOKEN = "n0-Sha/pe+at_all=77xY"
         ({}, ["agent", "--model", TOKEN, "--api-key"], []),
     ],
 )
-def test_a_key_is_told_by_its_name(
+def test_a_key_is_reported_by_its_name(
     environment: dict[str, str], words: list[str], expected: list[str]
 ) -> None:
     assert passed_keys(environment, words) == expected

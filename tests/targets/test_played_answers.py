@@ -157,9 +157,7 @@ def test_two_calls_at_once_are_two_in_every_api(dialect: str, *, stream: bool) -
         ),
     ],
 )
-def test_no_two_calls_come_where_a_request_wants_one_at_a_time(
-    dialect: str, wish: Mapping[str, Any], *, stream: bool
-) -> None:
+def test_calls_come_one_at_a_time(dialect: str, wish: Mapping[str, Any], *, stream: bool) -> None:
     assert len(answered(dialect, {**wish, "stream": stream}, "two-calls").tools) == 1
 
 
@@ -205,7 +203,7 @@ def test_thinking_comes_encrypted_where_the_request_includes_that(*, stream: boo
 
 
 @pytest.mark.parametrize(
-    ("model", "summary", "said"),
+    ("model", "summary", "message"),
     [
         ("gpt-5.4", None, ""),
         ("openai/o3", None, ""),
@@ -214,14 +212,12 @@ def test_thinking_comes_encrypted_where_the_request_includes_that(*, stream: boo
         ("m", None, "Two and two, thought 7: is 4."),
     ],
 )
-def test_a_model_of_openai_shows_no_raw_thinking_in_responses(
-    model: str, summary: str | None, said: str
-) -> None:
+def test_openai_models_show_no_raw_thinking(model: str, summary: str | None, message: str) -> None:
     reasoning = {"reasoning": {"summary": summary}} if summary else {}
     for streams in (True, False):
         asked = {"model": model, "input": "Hi", "stream": streams, **reasoning}
         answer = answered("openai.responses", asked)
-        assert "".join(answer.thinking) == said
+        assert "".join(answer.thinking) == message
         assert "".join(answer.text) == "Answer 7: **4**, no more."
 
 

@@ -147,7 +147,7 @@ def served(folder: Path, limits: ProxyLimits, *requests: bytes) -> tuple[list[Go
     return asyncio.run(run()), warnings
 
 
-def test_too_many_clients_are_told(tmp_path: Path) -> None:
+def test_too_many_clients_are_reported(tmp_path: Path) -> None:
     part = post(PATH)[:-1]
     (got,), warnings = served(tmp_path, ProxyLimits(clients=2), part, part, post(PATH))
     assert got.head.startswith(b"HTTP/1.1 503 ")
@@ -155,7 +155,7 @@ def test_too_many_clients_are_told(tmp_path: Path) -> None:
     assert warnings == ["more than 2 connections: one was refused"]
 
 
-def test_bodies_that_are_too_large_together_are_told(tmp_path: Path) -> None:
+def test_bodies_that_are_too_large_together_are_reported(tmp_path: Path) -> None:
     part = post(PATH, b"x" * 600)[:-1]
     (got,), _ = served(tmp_path, ProxyLimits(bodies=1000), part, post(PATH, b"x" * 600))
     assert got.head.startswith(b"HTTP/1.1 503 ")
@@ -178,7 +178,7 @@ def test_room_for_bodies_is_given_back(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
-def test_a_connect_is_told_what_to_do_instead(tmp_path: Path) -> None:
+def test_a_connect_is_reported_what_to_do_instead(tmp_path: Path) -> None:
     asked = b"CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\n\r\n"
     (got,), _ = served(tmp_path, ProxyLimits(), asked)
     assert got.head.startswith(b"HTTP/1.1 400 ")
@@ -275,7 +275,9 @@ def test_only_the_loopback_is_this_machine_alone(host: str, is_local: bool) -> N
     assert is_loopback(host) is is_local
 
 
-def test_listening_beyond_this_machine_is_told_and_an_authority_is_taken(tmp_path: Path) -> None:
+def test_listening_beyond_this_machine_is_reported(
+    tmp_path: Path,
+) -> None:
     pem = certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pem)
@@ -298,9 +300,7 @@ def test_listening_beyond_this_machine_is_told_and_an_authority_is_taken(tmp_pat
     assert read(path).exchanges[0].end == "eof"
 
 
-def test_a_file_without_certificates_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_file_needs_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "ca.pem").write_text("no certificate")
     asked = ["--upstream", "https://h", "--cacert", str(tmp_path / "ca.pem")]
     assert main(["record", "--proxy", "127.0.0.1:0", *asked, "-o", str(tmp_path / "x")]) == 2

@@ -57,16 +57,14 @@ def half_closed(folder: Path, script: Script) -> tuple[Got, Cassette]:
         (Script([CLOSED, EVENT], "fin"), "client-closed"),
     ],
 )
-def test_a_client_that_says_no_more_gets_its_answer(
-    script: Script, end: str, tmp_path: Path
-) -> None:
+def test_client_that_says_no_more_gets_its_answer(script: Script, end: str, tmp_path: Path) -> None:
     got, cassette = half_closed(tmp_path, script)
     assert (got.chunks, got.end) == ((EVENT,), "complete")
     assert cassette.exchanges[0].end == end
     assert [chunk.data for chunk in cassette.exchanges[0].chunks] == [EVENT]
 
 
-def test_a_client_that_says_no_more_is_told_of_an_upstream_without_an_answer(
+def test_silent_client_hears_of_a_lost_upstream(
     tmp_path: Path,
 ) -> None:
     got, cassette = half_closed(tmp_path, Script([], "fin"))

@@ -90,9 +90,7 @@ def only(folder: Path) -> Cassette:
         (Script([b"HTTP/1.0 200 OK\r\n\r\n", EVENT], "fin"), "eof", "complete"),
     ],
 )
-def test_an_ending_is_recorded_and_passed_on(
-    script: Script, end: str, client: str, tmp_path: Path
-) -> None:
+def test_ending_is_recorded(script: Script, end: str, client: str, tmp_path: Path) -> None:
     got, cassette = asked_once(tmp_path, script, idle=0.3)
     assert (cassette.exchanges[0].end, got.end) == (end, client)
     assert b"".join(chunk.data for chunk in cassette.exchanges[0].chunks) == EVENT
@@ -110,7 +108,7 @@ def test_an_ending_is_recorded_and_passed_on(
         (Script([OK + b"x: " + b"y" * 300_000]), "protocol-error"),
     ],
 )
-def test_without_a_head_the_client_is_told_why(script: Script, end: str, tmp_path: Path) -> None:
+def test_missing_head_is_explained(script: Script, end: str, tmp_path: Path) -> None:
     got, cassette = asked_once(tmp_path, script, idle=0.3)
     assert got.head.startswith(b"HTTP/1.1 502 ")
     assert b'"type":"upstream_error"' in got.chunks[0]
@@ -349,7 +347,7 @@ def test_a_full_disk_harms_no_client(tmp_path: Path) -> None:
     assert "cannot be written" in told[0]
 
 
-def test_a_port_in_use_is_told() -> None:
+def test_a_port_in_use_is_reported() -> None:
     async def run() -> None:
         async with origin(STREAM) as server:
             port = int(server.url.rsplit(":", 1)[1])

@@ -144,9 +144,7 @@ EVENT = chunked(b"data: 1\n\n")
     ],
     ids=["all at once", "one by one", "half a size with the head"],
 )
-def test_what_came_at_once_goes_at_once_and_no_head_waits_for_a_body(
-    writes: list[bytes], reads: list[bytes], tmp_path: Path
-) -> None:
+def test_nothing_waits_for_a_body(writes: list[bytes], reads: list[bytes], tmp_path: Path) -> None:
     gate = asyncio.Semaphore(0)
 
     async def go() -> list[bytes]:

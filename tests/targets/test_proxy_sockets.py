@@ -67,9 +67,7 @@ def shown(exchange: Exchange) -> list[tuple[str, bool, bytes]]:
 @pytest.mark.parametrize("queued", [False, True])
 @pytest.mark.parametrize("chunking", ["recorded", "bytes:5"])
 @pytest.mark.parametrize("talk", [in_turn(), at_once()], ids=["in turn", "at once"])
-def test_what_passes_is_what_was_played(
-    tmp_path: Path, talk: Any, chunking: str, queued: bool
-) -> None:
+def test_played_stream_is_passed(tmp_path: Path, talk: Any, chunking: str, queued: bool) -> None:
     path, folder = kept(tmp_path, talk, end="client-closed"), tmp_path / "taken"
     messages = messages_of(path)
     with (
@@ -161,9 +159,7 @@ def test_an_answer_that_is_no_upgrade_is_passed_on_as_http(tmp_path: Path) -> No
     assert taken.body == found.value.response.body
 
 
-def test_without_a_library_the_client_is_told_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_library_has_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.wire.upgrade.find_spec", lambda _: None)
     with recording("http://127.0.0.1:1", tmp_path) as proxy, pytest.raises(InvalidStatus) as found:
         opened(proxy)
@@ -174,7 +170,7 @@ def test_without_a_library_the_client_is_told_what_to_install(
 # Bytes of either side, written by hand.
 
 
-async def _heard(port: int, says: bytes, *, is_half: bool) -> bytes:
+async def _answer_to(port: int, says: bytes, *, is_half: bool) -> bytes:
     """What a client gets that says this behind the handshake, and then maybe nothing more."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(UPGRADE)
@@ -221,7 +217,7 @@ def talked(
             server,
             RecordingProxy(upstream, shelf, timeouts=ProxyTimeouts(5, idle)) as proxy,
         ):
-            data = await _heard(int(proxy.url.rpartition(":")[2]), says, is_half=ends == "half")
+            data = await _answer_to(int(proxy.url.rpartition(":")[2]), says, is_half=ends == "half")
             return await got.get(), data
 
     received, data = asyncio.run(run())
@@ -244,9 +240,7 @@ CLOSE = Frame(Opcode.CLOSE, struct.pack("!H", 1011) + b"oops").serialize(mask=Fa
     ],
     ids=["fin", "close 1011", "rst", "client's close", "half-closed", "silence"],
 )
-def test_the_end_is_passed_on_and_recorded(
-    tmp_path: Path, says: bytes, answers: bytes, ends: str, end: str
-) -> None:
+def test_end_is_recorded(tmp_path: Path, says: bytes, answers: bytes, ends: str, end: str) -> None:
     got, data, taken = talked(tmp_path, says, answers, ends=ends, idle=0.3)
     assert ends == "rst" or got == says
     assert data in (answers, b"RST" if ends == "rst" else answers)
@@ -279,8 +273,7 @@ def test_what_is_no_websocket_is_not_passed_on(
     assert got.startswith(HELLO)
     assert got[len(HELLO) :][:1] == b"\x88"  # only a close
     assert data.startswith(b"\x88" if who == "client" else REPLY) or REPLY in data
-    close = data[data.rindex(b"\x88") :]
-    assert struct.unpack("!H", close[2:4]) == (code,)
+    assert struct.unpack("!H", data[data.rindex(b"\x88") :][2:4]) == (code,)
     assert taken.end == ("client-closed" if who == "client" else "protocol-error")
     assert ("client", False, b'{"a":1}') in shown(taken)
 

@@ -115,9 +115,7 @@ def test_a_key_is_sent_and_not_kept(tmp_path: Path) -> None:
         (Script(WIRE, "fin"), ExchangeLimits(), "protocol-error"),
     ],
 )
-def test_what_came_is_kept_when_it_is_given_up(
-    script: Script, limits: ExchangeLimits, end: str, tmp_path: Path
-) -> None:
+def test_part_is_kept(script: Script, limits: ExchangeLimits, end: str, tmp_path: Path) -> None:
     target = tmp_path / "a.cassette.jsonl"
 
     async def run() -> None:
@@ -144,7 +142,7 @@ def test_a_server_that_is_silent_before_its_head_is_an_error(tmp_path: Path) -> 
     assert (exchange.response, exchange.end) == (None, "idle-timeout")
 
 
-def test_a_recording_is_asked_anew(tmp_path: Path) -> None:
+def test_a_recording_is_asked_again(tmp_path: Path) -> None:
     asked = [DirectRequest("/chat/completions", BODY, headers=(("x-mine", "1"), ("Cookie", "a=b")))]
     recorded(
         tmp_path,
@@ -178,7 +176,7 @@ def test_a_body_that_is_no_json_is_sent_and_kept_as_it_came(tmp_path: Path) -> N
     assert [one.raw for one in again] == raws
 
 
-def test_files_that_hold_no_request_are_told(tmp_path: Path) -> None:
+def test_files_that_hold_no_request_are_reported(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("{")
     with pytest.raises(CassetteError, match="expected a request body in JSON"):
         load_requests(tmp_path / "a.json", "/x")
@@ -210,9 +208,7 @@ def test_what_is_no_url_is_refused_without_its_password(url: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
-def test_tls_is_spoken_and_strangers_are_not_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pem = certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pem)
@@ -253,7 +249,7 @@ def certificate(folder: Path) -> Path:
     return both
 
 
-def test_what_came_is_told_to_whoever_asks_on(tmp_path: Path) -> None:
+def test_what_came_is_reported_to_whoever_asks_on(tmp_path: Path) -> None:
     heard: list[Exchange] = []
 
     def asking() -> RequestSequence:

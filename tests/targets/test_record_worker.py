@@ -130,9 +130,7 @@ def slow_redaction(monkeypatch: pytest.MonkeyPatch, cost: Callable[[], object]) 
     monkeypatch.setattr(BodyRedactor, "feed_all", feed_all)
 
 
-def test_redaction_that_takes_too_long_is_broken_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_redaction_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def never_end() -> None:
         while True:
             pass
@@ -169,9 +167,7 @@ def test_where_too_much_waits_the_slowest_exchange_is_given_up(tmp_path: Path) -
     assert whole.exchanges[0].end == "eof"
 
 
-def test_where_recording_is_late_the_slowest_exchange_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slowest_exchange_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
 
     def pass_time() -> float:
@@ -234,7 +230,7 @@ def through_queue(
     return outcomes, warnings
 
 
-def test_where_the_queue_is_full_the_client_gets_all_and_the_recording_says_so(
+def test_full_queue_costs_the_client_nothing(
     tmp_path: Path,
 ) -> None:
     body = chunked(b"x" * 500)
@@ -252,7 +248,7 @@ def test_where_the_queue_is_full_the_client_gets_all_and_the_recording_says_so(
     assert why in noted(read(path), tmp_path)
 
 
-def test_where_no_request_has_room_that_is_told(tmp_path: Path) -> None:
+def test_where_no_request_has_room_that_is_reported(tmp_path: Path) -> None:
     async def action(proxy: RecordingProxy, _: RecordingQueue) -> None:
         assert (await ask(proxy.url, post(PATH))).chunks == (EVENT,)
 
@@ -327,9 +323,7 @@ def test_what_was_touched_is_judged_where_there_is_time(
     assert all(each.sealed for each in cassettes)
 
 
-def test_all_that_came_is_written_before_anything_is_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writing_comes_before_judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = list[int]()
 
     def judged(*_: object) -> tuple[str, ...]:

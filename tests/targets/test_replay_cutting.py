@@ -82,9 +82,7 @@ def test_cutting_keeps_bytes_and_time(parts: list[bytes], chunking: Chunking) ->
 
 
 @given(CHUNKS, CHUNKINGS, st.integers(0, 60))
-def test_a_stop_cuts_the_piece_that_straddles_it(
-    parts: list[bytes], chunking: Chunking, stop: int
-) -> None:
+def test_stop_cuts_the_piece_around_it(parts: list[bytes], chunking: Chunking, stop: int) -> None:
     pieces = list(chunks_until(cut_chunks(chunked(parts), chunking), stop))
     assert b"".join(data for _, data in pieces) == b"".join(parts)[:stop]
 
@@ -120,7 +118,7 @@ def test_a_piece_comes_when_its_last_byte_came() -> None:
     assert list(cut_chunks(chunks, Chunking("bytes", 3))) == [(15.0, b"abc"), (1.0, b"de")]
 
 
-def test_a_seed_cuts_always_alike_and_another_one_otherwise() -> None:
+def test_a_seed_cuts_always_the_same_and_another_one_otherwise() -> None:
     def sizes(seed: int, salt: str) -> list[int]:
         return [len(d) for _, d in cut_chunks([Chunk(STREAM)], Chunking("seed", seed), salt=salt)]
 

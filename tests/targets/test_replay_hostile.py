@@ -64,9 +64,7 @@ BROKEN = [
 @pytest.mark.parametrize(
     ("name", "data", "status", "why"), BROKEN, ids=[each[0] for each in BROKEN]
 )
-def test_what_is_no_request_is_answered_and_ended(
-    strict: Any, name: str, data: bytes, status: int, why: str
-) -> None:
+def test_bad_request_is_ended(strict: Any, name: str, data: bytes, status: int, why: str) -> None:
     with client(strict.port) as connected:
         got = connected.ask(data)
         assert got.status == status, name
@@ -111,7 +109,7 @@ def test_blank_lines_are_no_request(calm: Any) -> None:
         assert connected.ask(request()).status == 200
 
 
-def test_one_connection_too_many_is_told_so() -> None:
+def test_one_connection_too_many_is_reported_so() -> None:
     limits = ReplayLimits(connections=2)
     with serving([cassette(exchange())], limits=limits) as server:
         with client(server.port) as one, client(server.port) as two, client(server.port) as more:
@@ -132,7 +130,7 @@ def test_bodies_of_all_connections_share_a_bound(strict: Any) -> None:
     assert answers <= {408, 503}
 
 
-def test_a_client_that_waits_to_send_its_body_is_told_to_go_on(calm: Any) -> None:
+def test_a_client_that_waits_to_send_its_body_is_reported_to_go_on(calm: Any) -> None:
     whole = request(headers=["expect: 100-continue"])
     head, _, body = whole.partition(b"\r\n\r\n")
     with client(calm.port) as connected:
@@ -166,7 +164,7 @@ def test_a_client_that_does_not_read_is_let_go() -> None:
 
 
 @pytest.mark.slow
-def test_who_asks_and_never_reads_is_heard_no_more(calm: Any) -> None:
+def test_who_asks_and_never_reads_is_dropped(calm: Any) -> None:
     asking = request({"n": 1}) * 1000
     with client(calm.port) as connected:
         connected.socket.settimeout(0.3)

@@ -170,7 +170,7 @@ ENDPOINTS = [
 
 
 @pytest.mark.parametrize(("path", "place"), ENDPOINTS)
-def test_a_path_counts_from_behind_its_version(path: str, place: str) -> None:
+def test_a_path_counts_from_after_its_version(path: str, place: str) -> None:
     assert path_below_version(path) == place
 
 
@@ -240,17 +240,17 @@ OTHER = [
 ]
 
 
-@pytest.mark.parametrize(("name", "recorded", "body", "path", "headers", "told"), OTHER)
-def test_another_request_is_refused_and_told_apart(
+@pytest.mark.parametrize(("name", "recorded", "body", "path", "headers", "message"), OTHER)
+def test_another_request_is_refused_and_distinguished(
     name: str,
     recorded: dict[str, Any],
     body: Any,
     path: str,
     headers: tuple[tuple[str, str], ...],
-    told: str,
+    message: str,
 ) -> None:
     why = str(ask(shelf(exchange(**recorded)), body, path, headers=headers))
-    assert told in why, name
+    assert message in why, name
     assert "no recorded exchange answers POST" in why
     assert "\n" not in why
 
@@ -325,8 +325,7 @@ def test_a_redacted_request_matches_the_real_one(body: dict[str, Any]) -> None:
     recorded = clean.exchanges[0].request
     assert recorded is not None
     assert recorded.json != body
-    kept = shelf(*clean.exchanges, redacted=True)
-    assert ask(kept, body) == 1
+    assert ask(shelf(*clean.exchanges, redacted=True), body) == 1
     assert isinstance(ask(shelf(*clean.exchanges), body), str)
 
 

@@ -110,7 +110,7 @@ def test_recordings_are_mounted_and_taken_away_while_serving(folder: Path) -> No
         assert httpx.post(server.base_url("mine") + PATH, json=ASKED).status_code == 404
 
 
-def test_what_a_client_did_is_seen() -> None:
+def test_what_a_client_did_is_noticed() -> None:
     told: list[ServedRequest] = []
     with serving([cassette(exchange())], on_exchange=told.append) as server:
         headers = {"authorization": "Bearer secret", "x-include-thinking": "false"}
@@ -228,9 +228,7 @@ def official(sdk: str, dialect: str, url: str, body: dict[str, Any]) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize(("sdk", "where", "dialect"), SHIPPED)
 @pytest.mark.parametrize("chunking", ["recorded", "bytes:1", "seed:5"])
-def test_vendors_clients_read_shipped_cassettes(
-    sdk: str, where: str, dialect: str, chunking: str
-) -> None:
+def test_vendor_clients_read_cassettes(sdk: str, where: str, dialect: str, chunking: str) -> None:
     root = Path(__file__).parent.parent.parent / "cassettes" / where
     options = ReplayOptions.parse(chunking=chunking)
     with serving([root], options=options) as server:

@@ -143,7 +143,7 @@ def test_a_message_that_was_not_recorded_is_answered_by_what_differs(tmp_path: P
     assert (seen.outcome, seen.why) == ("refused", error["error"]["message"])
 
 
-def test_a_message_behind_the_end_is_refused(tmp_path: Path) -> None:
+def test_a_message_after_the_end_is_refused(tmp_path: Path) -> None:
     path = kept(tmp_path, [asked(), ("server", {})], end="client-closed")
     with serving([path]) as server, opened(server) as client:
         played(client, messages_of(path))
@@ -175,9 +175,7 @@ ENDS: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("end", "more", "outcome"), ENDS)
-def test_the_end_is_as_recorded(
-    tmp_path: Path, end: str, more: dict[str, Any], outcome: str
-) -> None:
+def test_end_is_as_recorded(tmp_path: Path, end: str, more: dict[str, Any], outcome: str) -> None:
     path = kept(tmp_path, [asked(), ("server", {})], end=end)
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[:-1], json.dumps(json.loads(lines[-1]) | more)]) + "\n")
@@ -268,9 +266,7 @@ HOSTILE = [
 @pytest.mark.parametrize(
     ("data", "code"), HOSTILE, ids=["unmasked", "no text", "over the bound", "not recorded"]
 )
-def test_a_client_that_breaks_the_protocol_is_closed_with_its_code(
-    tmp_path: Path, data: bytes, code: int
-) -> None:
+def test_broken_protocol_closes_with_its_code(tmp_path: Path, data: bytes, code: int) -> None:
     limits = ReplayLimits(body=2000, close_s=0.1)
     with serving([kept(tmp_path, in_turn())], limits=limits) as server:
         said = raw(server, UPGRADE + data)

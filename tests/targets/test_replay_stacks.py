@@ -125,9 +125,7 @@ def test_every_stack_sees_a_cut(
 
 @pytest.mark.parametrize("stack", STACKS)
 @pytest.mark.parametrize("end", ["reset", "protocol-error", "client-closed", "open"])
-def test_every_stack_sees_a_recorded_break(
-    answers: Callable[..., Read], stack: str, end: Ending
-) -> None:
+def test_each_stack_sees_a_break(answers: Callable[..., Read], stack: str, end: Ending) -> None:
     got = answers(STACKS[stack], SSE, closes=True, end=end, chunks=EVENTS[:2])
     assert got == (BODY[:CUT], False)
 

@@ -56,9 +56,7 @@ def shared() -> Any:
     st.lists(st.binary(max_size=30), max_size=12),
     st.sampled_from(["recorded", "events", "bytes:1", "bytes:4", "seed:1", "seed:2"]),
 )
-def test_bytes_and_cuts_are_exact(
-    shared: ThreadedServer, parts: list[bytes], chunking: str
-) -> None:
+def test_bytes_are_exact(shared: ThreadedServer, parts: list[bytes], chunking: str) -> None:
     options = ReplayOptions.parse(chunking=chunking)
     name = shared.mount(cassette(exchange(parts)), options=options)
     got = answer(shared.port, request(path=f"/c/{name}{PATH}"))
@@ -269,7 +267,7 @@ def test_a_stall_is_silent_until_the_client_leaves(recorded: bool) -> None:
         assert [(s.outcome, s.sent) for s in server.seen] == [("stalled", len(EVENTS[0]))]
 
 
-def test_an_early_close_is_seen_with_its_bytes() -> None:
+def test_an_early_close_is_noticed_with_its_bytes() -> None:
     slow = exchange([EVENTS[0], EVENTS[1]], ms=0.0)
     late = exchange([EVENTS[0]], number=2, json={"n": 2})
     chunks = (*slow.chunks[:1], type(slow.chunks[0])(EVENTS[1], 60_000.0))
@@ -332,9 +330,11 @@ UNFIT = [
 ]
 
 
-@pytest.mark.parametrize(("unfit", "told"), UNFIT)
-def test_what_http_cannot_carry_is_refused_before_anything_is_served(unfit: Any, told: str) -> None:
-    with pytest.raises(CassetteError, match=told), serving([cassette(unfit)]):
+@pytest.mark.parametrize(("unfit", "message"), UNFIT)
+def test_what_http_cannot_carry_is_refused_before_anything_is_served(
+    unfit: Any, message: str
+) -> None:
+    with pytest.raises(CassetteError, match=message), serving([cassette(unfit)]):
         pass
 
 

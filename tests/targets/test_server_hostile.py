@@ -87,12 +87,12 @@ ENDINGS: list[tuple[str, Behaviour, str, str]] = [
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(
-    ("behave", "end", "said"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS]
+    ("behave", "end", "message"), [e[1:] for e in ENDINGS], ids=[e[0] for e in ENDINGS]
 )
-def test_every_stream_ends(behave: Behaviour, end: str, said: str) -> None:
-    found, _ = fetched(behave, UNHURRIED if "bytes" in said else QUICK)
+def test_every_stream_ends(behave: Behaviour, end: str, message: str) -> None:
+    found, _ = fetched(behave, UNHURRIED if "bytes" in message else QUICK)
     assert found.exchange.end == end
-    assert said in found.fault
+    assert message in found.fault
     assert bool(found.fault) == (end != "eof")
     assert len(body(found)) <= QUICK.max_bytes
 
@@ -143,12 +143,12 @@ NO_ANSWER: list[tuple[str, Behaviour, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("behave", "said"), [e[1:] for e in NO_ANSWER], ids=[e[0] for e in NO_ANSWER]
+    ("behave", "message"), [e[1:] for e in NO_ANSWER], ids=[e[0] for e in NO_ANSWER]
 )
-def test_no_head_is_no_answer(behave: Behaviour, said: str) -> None:
+def test_no_head_is_no_answer(behave: Behaviour, message: str) -> None:
     with pytest.raises(NoAnswerError) as caught:
         fetched(behave)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -94,7 +94,7 @@ def test_an_error_ends_the_answer_and_not_the_connection(tmp_path: Path) -> None
     assert (refused.exchange.end, whole.exchange.end) == ("eof", "eof")
 
 
-def test_a_closed_connection_is_opened_anew(tmp_path: Path) -> None:
+def test_a_closed_connection_is_opened_again(tmp_path: Path) -> None:
     with played(tmp_path, [asked(), *answer()], end="eof", repeat=True) as server:
         one, other = fetched(server.url, ASK, ASK)
         assert server.connections == 2

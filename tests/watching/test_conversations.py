@@ -144,9 +144,7 @@ def test_the_page_of_an_exchange_shows_what_it_goes_on_from(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("bound", "most"), [("MOST_ANSWERS", 1), ("MOST_BYTES", 450)])
-def test_the_oldest_answers_are_forgotten(
-    bound: str, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oldest_answers_are_dropped(bound: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversations, bound, most)
     exchanges = talk_of("messages", edits.cut(edits.SEALS[0]))
     traffic = passed(traffic_of("messages", Told()), exchanges)
@@ -165,7 +163,7 @@ def test_a_request_that_is_refused_is_found_all_the_same(status: int) -> None:
     assert (3, SIGNED) in history_rules(traffic)
 
 
-def test_an_error_of_ours_leaves_the_judging_of_the_answer_alone(
+def test_internal_error_leaves_judging_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def breaks(*_: object) -> None:

@@ -84,9 +84,7 @@ def test_an_exchange_that_was_dropped_is_chosen_no_more() -> None:
     assert ">#3" in "\n".join(line.plain for line in shown.lines(passing, 80, 20))
 
 
-def test_the_timeline_is_a_page_without_secrets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timeline_is_page_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
     said = open_timeline(TRAFFIC.exchanges[1], (), tmp_path)

@@ -46,8 +46,8 @@ class Told:
 def test_at_the_end_stands_what_check_says(path: Path) -> None:
     cassette = read(path)
     exchange = cassette.exchanges[0]
-    beside = exchange.seen is not None or exchange.user_choices is not None
-    if len(cassette.exchanges) > 1 or exchange.request is None or beside:
+    extra = exchange.seen is not None or exchange.user_choices is not None
+    if len(cassette.exchanges) > 1 or exchange.request is None or extra:
         return  # rules over several exchanges, and over what a client says, need the recording
     if exchange.is_connection:
         return  # a WebSocket is passed on, and not judged while it passes
@@ -138,7 +138,7 @@ def test_a_dialect_is_recognised_where_the_path_does_not_show_it() -> None:
     assert [each.rule for each in traffic.exchanges[1].findings] == [LEAK]
 
 
-def test_the_oldest_exchanges_go_and_what_is_too_long_is_not_kept(
+def test_oldest_exchanges_go_and_long_ones_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watched_traffic, "MOST_EXCHANGES", 3)

@@ -85,9 +85,7 @@ STREAM = (ROOT / "website/assets/example.sse").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("stream", ["", STREAM])
-def test_examples_of_rules_are_tried_with_and_without_a_stream(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: str
-) -> None:
+def test_rule_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: str) -> None:
     monkeypatch.chdir(tmp_path)
     judge = runpy.run_path(str(ROOT / "website/judge/judge.py"))["judge"]
     text, page = judge(stream, "", RULES)

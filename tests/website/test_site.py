@@ -66,7 +66,7 @@ def test_start_pages_are_the_sections_of_readme(written: dict[str, str]) -> None
     assert "[the author of a server](start/server.md)" in written["index.md"]
 
 
-def test_a_list_behind_words_gets_the_blank_line_that_the_generator_wants() -> None:
+def test_a_list_after_words_gets_the_blank_line_that_the_generator_wants() -> None:
     text = "Two:\n- a\n- b\n\n```text\nTwo:\n- a\n```\n"
     made = pages.site_text(text, "docs/a.md", "a.md", "")
     assert made == "Two:\n\n- a\n- b\n\n```text\nTwo:\n- a\n```\n"

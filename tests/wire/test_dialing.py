@@ -73,9 +73,7 @@ async def recorded(url: str, folder: Path, pem: str = "") -> int | None:
     return outcome.status
 
 
-def test_a_plain_server_is_named_to_the_proxy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_server_is_named_to_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> bytes:
         async with origin(STREAM) as proxy:
             monkeypatch.setenv("HTTP_PROXY", proxy.url.replace("//", "//me:pa%20ss@"))
@@ -88,9 +86,7 @@ def test_a_plain_server_is_named_to_the_proxy(
     assert b"proxy-authorization" not in (tmp_path / "a.cassette.jsonl").read_bytes()
 
 
-def test_a_server_in_tls_is_reached_by_a_tunnel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tls_server_needs_a_tunnel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pem = str(certificate(tmp_path))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
@@ -109,7 +105,7 @@ def test_a_server_in_tls_is_reached_by_a_tunnel(
     assert request.startswith(b"POST /v1/chat/completions HTTP/1.1\r\n")
 
 
-def test_a_proxy_that_does_not_pass_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_does_not_pass_on_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     async def go() -> str:
         proxy = TunnelProxy(0, b"407 Who are you")
         async with proxy.serving() as address:

@@ -51,9 +51,7 @@ def test_pages_of_other_sites_are_refused(origin: str | None, site: str | None) 
         ("https://friend.example", "cross-site"),
     ],
 )
-def test_programs_and_pages_of_this_machine_are_answered(
-    origin: str | None, site: str | None
-) -> None:
+def test_local_programs_and_pages_are_answered(origin: str | None, site: str | None) -> None:
     hosts = AllowedHosts.at("127.0.0.1", origins=["https://Friend.example/"])
     hosts.check_request(asked(origin, site))
 

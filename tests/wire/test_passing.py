@@ -41,9 +41,9 @@ def test_chunks_are_passed_on_as_they_are_read(
             read += part_bytes(reader.feed(data))
             passed += passer.feed(data)
             # A size is passed on before the data behind it, an odd line end with what follows it.
-            ahead, behind = passed[len(read) :], read[len(passed) :]
-            assert passed + behind == read + ahead
-            assert SIZE_OR_END.fullmatch(ahead + behind)
+            ahead, upstream = passed[len(read) :], read[len(passed) :]
+            assert passed + upstream == read + ahead
+            assert SIZE_OR_END.fullmatch(ahead + upstream)
     assert (passer.done, passer.fault, passer.rest) == (reader.done, reader.fault, reader.rest)
     assert passed == read or not (passer.done or passer.fault)
 
@@ -57,9 +57,7 @@ def test_a_whole_chunk_is_passed_on_at_once(chunks: list[bytes]) -> None:
 
 
 @given(st.binary(max_size=60), st.none() | st.integers(0, 60), CUTS)
-def test_other_bodies_are_passed_on_as_they_are_read(
-    wire: bytes, length: int | None, cuts: list[int]
-) -> None:
+def test_other_bodies_are_passed_on(wire: bytes, length: int | None, cuts: list[int]) -> None:
     reader, passer = PlainBodyReader(length), PlainBodyPasser(length)
     for cut in (*cuts, len(wire)):
         data, wire = wire[:cut], wire[cut:]

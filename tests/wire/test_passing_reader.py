@@ -70,9 +70,7 @@ def refuse(_: bytes) -> bool:
 @pytest.mark.parametrize(
     ("take", "error"), [(refuse, ValueError), (lambda _: True, ConnectionResetError)]
 )
-def test_what_goes_wrong_is_raised_where_it_is_waited_for(
-    take: TakeBytes, error: type[Exception]
-) -> None:
+def test_failure_is_raised_to_who_waits(take: TakeBytes, error: type[Exception]) -> None:
     async def go() -> None:
         reader = PassingReader()
         passing = asyncio.create_task(reader.pass_on(take))

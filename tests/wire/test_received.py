@@ -22,9 +22,7 @@ KINDS = ("text/event-stream", "application/x-ndjson")
 
 @pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
 @pytest.mark.parametrize("size", [7, 100_000, 10_000_000])
-def test_a_body_ends_after_a_number_of_lines_however_it_is_cut(
-    end: bytes, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_body_ends_after_its_lines(end: bytes, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(received, "MOST_LINES", 20_000)
     body, whole = ReceivedBody(), b"".join(b"%d%b" % (n % 10, end) for n in range(30_000))
     taken = b""

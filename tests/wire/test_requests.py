@@ -52,8 +52,7 @@ def requests(draw: st.DrawFn) -> bytes:
     odd = st.tuples(METHODS, TARGETS, VERSIONS).map(" ".join)
     end = draw(ENDS)
     lines = [draw(st.one_of(plain, odd)), *draw(st.lists(FIELDS, max_size=4))]
-    head = end.join((*lines, "", "")).encode("latin-1")
-    return head + draw(BODIES)
+    return end.join((*lines, "", "")).encode("latin-1") + draw(BODIES)
 
 
 def by_h11(data: bytes) -> tuple[HttpRequest | None, bytes] | int:

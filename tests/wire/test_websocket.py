@@ -24,8 +24,7 @@ MESSAGES = st.lists(
 def read(data: bytes, side: Side = "client", **knobs: bool | int) -> tuple[list[SocketPart], int]:
     """What a reader gives of bytes, and the code of its fault (0: none)."""
     reader = SocketReader(side, **knobs)  # type: ignore[arg-type]
-    found = list(reader.feed(data))
-    return found, reader.fault.code if reader.fault else 0
+    return list(reader.feed(data)), reader.fault.code if reader.fault else 0
 
 
 @given(SIDES, MESSAGES, st.lists(st.integers(1, 40), min_size=1))

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
-from conformance.cassette import BodyRedactor, Redactor
+from conformance.cassette import BodyRedactor, Cassette, Redactor, open_recording, redact, write
+from conformance.core.errors import ConformanceError
 from conformance.core.events import Chunk, Response
+from conformance.recordings.check import check_recording
+from conformance.recordings.choices import CheckChoices
+from conformance.recordings.redaction import redact_evidence
+from conformance.rules.verdicts import Verdict
 from tests.cassette.redaction.secret_shapes import SHAPES
 from tests.each import each
+from tests.rulebooks import rulebook
+from tests.sampled import of_every_kind
 
 EVENT = '{"type":"response.output_text.delta","output_index":%d,"delta":"%s"}'
 DONE = '{"type":"response.output_text.done","output_index":0,"text":"%s"}'
@@ -99,8 +109,7 @@ def test_a_stand_in_over_events_is_known_again() -> None:
     rng = random.Random(3)
     raw = SHAPES["anthropic"]
     clean = redacted(stream(raw, rng, 4))
-    again = redacted([event + b"\n\n" for event in clean.split(b"\n\n")[:-1]])
-    assert again == clean
+    assert redacted([event + b"\n\n" for event in clean.split(b"\n\n")[:-1]]) == clean
 
 
 @pytest.mark.parametrize("piece", ["s", "sk-", "a", '\\"', '\\"api_key\\": \\"', "://", "Bearer "])
@@ -134,3 +143,50 @@ def test_a_token_over_events_is_found_whatever_stands_before_its_word(before: st
     clean = redacted([f"data: {EVENT % (0, part)}\n\n".encode() for part in parts])
     assert b"Bearer " in b"".join(DELTA.findall(clean))
     assert token.encode() not in b"".join(DELTA.findall(clean))
+
+
+SHIPPED = of_every_kind()
+
+
+def verdicts(cassette: Cassette, path: Path) -> Sequence[Mapping[str, Verdict]]:
+    write(path, cassette, seal=False)
+    results = check_recording(open_recording(path), rulebook(), CheckChoices())
+    return [stream.verdicts for stream in results]
+
+
+def compare(paths: Sequence[Path], folder: Path) -> None:
+    target = folder / "a.cassette.jsonl"
+    for path in paths:
+        try:
+            original = open_recording(path).cassette
+            clean = redact_evidence(original)
+            if clean == original:
+                continue  # the same recording has the same verdicts
+            expected = verdicts(original, target)
+        except ConformanceError:
+            continue  # of a dialect that nobody knows
+        touched = {rule for exchange in clean.exchanges for rule in exchange.touched}
+        for before, after in zip(expected, verdicts(clean, target), strict=True):
+            differ = {rule for rule in before if before[rule] is not after[rule]}
+            assert differ <= touched, path
+            assert not {after[rule] for rule in differ} & {Verdict.PASS, Verdict.FAIL}, path
+        assert [each.chunks for each in redact(clean).exchanges] == [
+            each.chunks for each in clean.exchanges
+        ], path
+
+
+@pytest.mark.one_in(9)
+@pytest.mark.parametrize("part", range(9))
+def test_all_shipped_cassettes_keep_their_verdicts(part: int, tmp_path: Path) -> None:
+    compare(SHIPPED[part::9], tmp_path)
+
+
+@pytest.mark.captures
+@pytest.mark.one_in(9)
+@pytest.mark.parametrize("part", range(9))
+@pytest.mark.skipif(
+    "CONFORMANCE_CAPTURES" not in os.environ, reason="CONFORMANCE_CAPTURES is not set"
+)
+def test_real_recordings_keep_their_verdicts(part: int, tmp_path: Path) -> None:
+    folder = Path(os.environ["CONFORMANCE_CAPTURES"])
+    compare(sorted([*folder.rglob("*.sse"), *folder.rglob("*.jsonl")])[part::9], tmp_path)

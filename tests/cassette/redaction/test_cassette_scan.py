@@ -50,9 +50,7 @@ def test_opaque_reasoning_data_is_no_secret(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 5, 40])
-def test_a_secret_over_chunks_and_events_is_found_where_it_begins(
-    width: int, tmp_path: Path
-) -> None:
+def test_secret_over_chunks_and_events_is_found_where_it_begins(width: int, tmp_path: Path) -> None:
     parts = [KEY[at : at + width] for at in range(0, len(KEY), width)]
     leaky = cassette("data: 1\n\n", *(f'data: {{"delta":"{part}"}}\n\n' for part in parts), "x")
     found = sightings(tmp_path, leaky)
@@ -98,34 +96,29 @@ def test_lines_looked_at_together_show_what_each_shows_alone(
     assert [(each.place.line, each.rule, each.hint) for each in scan(path)] == alone
 
 
-def test_lines_without_a_secret_are_not_looked_at_one_by_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.log"
-    path.write_bytes(b"0042\n" * 50_000)
-    looked: list[int] = []
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the texts in which secrets are looked for."""
+    sizes: list[int] = []
 
     def counting(text: bytes) -> list[Span]:
-        looked.append(len(text))
+        sizes.append(len(text))
         return find_secrets(text)
 
     monkeypatch.setattr("conformance.cassette.redaction.scan.find_secrets", counting)
+    return sizes
+
+
+def test_clean_lines_are_scanned_in_bulk(tmp_path: Path, looked: list[int]) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"0042\n" * 50_000)
     assert not list(scan(path))
     assert len(looked) < 100
     assert sum(looked) < 2 * path.stat().st_size
 
 
-def test_lines_that_all_hold_a_secret_are_looked_at_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secret_lines_are_scanned_twice(tmp_path: Path, looked: list[int]) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b'{"authorization": "Bearer Ab1"}\n' * 500)
-    looked: list[int] = []
-
-    def counting(text: bytes) -> list[Span]:
-        looked.append(len(text))
-        return find_secrets(text)
-
-    monkeypatch.setattr("conformance.cassette.redaction.scan.find_secrets", counting)
     assert len(list(scan(path))) == 500
     assert sum(looked) < 3 * path.stat().st_size

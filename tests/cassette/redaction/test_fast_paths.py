@@ -80,9 +80,7 @@ def redacted(chunks: Sequence[bytes], *, learns: bool) -> bytes:
 @example(["n0", "%2DSha/pe+at_all=77xY"], 1, False, True)
 @example(["n0", "%2", "DSha/pe+at_all=77xY"], 1, False, True)
 @settings(max_examples=200)
-def test_the_quick_look_lets_nothing_pass(
-    texts: list[str], at_once: int, is_ascii: bool, learns: bool
-) -> None:
+def test_quick_scan_is_safe(texts: list[str], at_once: int, is_ascii: bool, learns: bool) -> None:
     events = [event(each, is_ascii=is_ascii) for each in texts]
     chunks = [b"".join(events[at : at + at_once]) for at in range(0, len(events), at_once)]
     quick = redacted(chunks, learns=learns)
@@ -139,7 +137,7 @@ HELD = ("null", '""', '"u-1"', '"u', "7", "true", "nul", 'null "x"', '"" "x"', "
     )
 )
 @settings(deadline=None)
-def test_the_quick_look_for_fields_sees_whoever_is_named(
+def test_quick_scan_of_fields_finds_every_name(
     parts: list[tuple[str, str, str, str]],
 ) -> None:
     pairs = (f'"{name}"{colon}{held}{mark}' for name, colon, held, mark in parts)

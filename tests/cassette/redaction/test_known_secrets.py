@@ -208,11 +208,9 @@ def test_places_of_decoded_text_are_places_of_the_raw_one(text: str, at: int, ho
     assert decoded.text.decode() == "".join(plain)
     assert decoded.place(len(decoded.text)) == len(raw)
     pieces = [decoded.raw_span(n, n + 1) for n in range(len(plain))]
-    joined = b"".join(raw.encode()[start:stop] for start, stop in pieces)
-    assert joined == raw.encode()
+    assert b"".join(raw.encode()[start:stop] for start, stop in pieces) == raw.encode()
     turned = "".join(chr(158 - ord(c)) for c in plain).replace("\\", "x")
-    spelled = spell_alike(raw.encode(), turned.encode())
-    assert len(spelled) == len(raw)
+    assert len(spell_alike(raw.encode(), turned.encode())) == len(raw)
 
 
 @pytest.mark.parametrize(
@@ -230,8 +228,7 @@ def test_stand_ins_keep_what_reveals_nothing() -> None:
     known.learn("sk-ant-api03-" + "Ab1Cd2Ef3G" * 3)
     made = known.stand_in(b"sk-ant-api03-" + b"Ab1Cd2Ef3G" * 3)
     assert made.startswith(b"sk-")
-    again = Redactor()
-    assert again.body(b"Bearer " + made) == b"Bearer " + made
+    assert Redactor().body(b"Bearer " + made) == b"Bearer " + made
 
 
 def test_a_whole_exchange_knows_what_its_request_sent() -> None:

@@ -284,9 +284,7 @@ def test_a_planted_key_leaves_from_no_place_by_no_way(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("given_key")
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_no_line_of_the_program_holds_the_key(
-    spelling: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_line_of_program_holds_key(spelling: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = plain(SPELLINGS[spelling])
     put(f"result: {said}")
     warn(f"note: {SPELLINGS[spelling]}")
@@ -310,5 +308,5 @@ def test_no_report_of_a_raw_recording_shows_what_its_request_sent(tmp_path: Path
     # A key that is the model's name, too, is none.
     names = ("plain", "percent", "base64")
     cases = [each for each in table() if each[1] in names and each[0] != "request body"]
-    told = [(*each, reported_of_file(*each, tmp_path)) for each in cases]
-    assert [each for each in told if each[2]] == []
+    found = [(*each, reported_of_file(*each, tmp_path)) for each in cases]
+    assert [each for each in found if each[2]] == []

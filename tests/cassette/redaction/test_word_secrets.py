@@ -108,9 +108,7 @@ def test_the_user_names_a_header_or_a_variable(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("name", "value"), [("NO_SUCH_VARIABLE", ""), ("SHORT_ONE", "abc"), ("not a header", "")]
 )
-def test_a_name_that_names_nothing_is_refused(
-    name: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_name_of_nothing_is_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(UsageError):
         remember_named([name])

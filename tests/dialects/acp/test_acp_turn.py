@@ -13,7 +13,7 @@ from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
 READER = PayloadReader("acp")
-read, said, kinds = READER.read, READER.said, READER.kinds
+read, semantic, kinds = READER.read, READER.semantic, READER.kinds
 
 
 def wired(*payloads: Payload) -> list[str]:
@@ -38,8 +38,8 @@ PROMPT = {"id": 2, "method": "session/prompt", "params": {}}
 
 def test_a_run_of_chunks_of_one_kind_is_one_thought_or_message() -> None:
     usage = {"inputTokens": 3, "outputTokens": 2, "thoughtTokens": 1}
-    told = [chunk("thought", "so"), chunk("thought", "."), chunk("message", "Hi")]
-    assert said(PROMPT, *told, stopped(usage=usage)) == [
+    texts = [chunk("thought", "so"), chunk("thought", "."), chunk("message", "Hi")]
+    assert semantic(PROMPT, *texts, stopped(usage=usage)) == [
         ("message.start", {"role": "assistant"}),
         ("thinking.start", {"block": 0, "channel": "raw", "explicit": False}),
         ("thinking.delta", {"block": 0, "channel": "raw", "text": "so"}),
@@ -77,7 +77,7 @@ def test_another_id_a_call_and_a_count_end_a_thought_and_news_of_the_session_do_
 )
 def test_chunks_of_one_id_are_one_thought_with_news_between_them(between: Payload) -> None:
     named = [chunk("thought", text, messageId="m") for text in ("so", ".")]
-    found = said(named[0], between, named[1])
+    found = semantic(named[0], between, named[1])
     deltas = [fields["block"] for kind, fields in found if kind == "thinking.delta"]
     assert deltas == [0, 0]
 
@@ -89,7 +89,7 @@ def test_an_announced_call_ends_a_thought_whatever_its_id() -> None:
 
 
 def test_a_call_ends_with_its_status() -> None:
-    found = said(
+    found = semantic(
         update("tool_call", toolCallId="c", title="Read", rawInput={"path": "a"}),
         update("tool_call_update", toolCallId="c", status="in_progress"),
         update("tool_call_update", toolCallId="c", status="completed"),
@@ -117,7 +117,7 @@ def test_a_handshake_is_no_turn() -> None:
 
 def test_an_error_that_answers_the_prompt_fails_the_turn() -> None:
     failed = {"id": 2, "error": {"code": -32603, "message": "no", "data": {"message": "busy"}}}
-    assert said(failed) == [("error", {"code": -32603, "message": "busy"})]
+    assert semantic(failed) == [("error", {"code": -32603, "message": "busy"})]
     assert wired({"id": 1, "method": "session/new"}, {**failed, "id": 1})[1] == "agent.response"
 
 
@@ -160,11 +160,11 @@ def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -
     assert_each_ends_once(READER.read(*events))
 
 
-def test_a_call_has_its_name_where_that_is_told_else_its_title() -> None:
+def test_a_call_has_its_name_where_that_is_reported_else_its_title() -> None:
     names = [
         data["name"]
         for told in ({"name": "read_file"}, {})
-        for kind, data in said(update("tool_call", toolCallId="c", title="Reads", **told))
+        for kind, data in semantic(update("tool_call", toolCallId="c", title="Reads", **told))
         if kind == "tool.start"
     ]
     assert names == ["read_file", "Reads"]

@@ -47,9 +47,7 @@ def update(session: Any) -> dict[str, Any]:
         pytest.param([SAID, STOPPED, update("b")], None, id="the turn is over"),
     ],
 )
-def test_a_session_is_known_to_the_client(
-    frames: list[Any], known: bool | None, read_stream: ReadStream
-) -> None:
+def test_session_is_known(frames: list[Any], known: bool | None, read_stream: ReadStream) -> None:
     (plan,) = [event for event in read_stream("acp", frames) if event.type == "plan"]
     assert plan.data.get("session_known") is known
 
@@ -63,9 +61,7 @@ def test_a_session_is_known_to_the_client(
         pytest.param([{**NEW, "id": 7}], False, id="of another kind"),
     ],
 )
-def test_a_response_answers_a_request_that_waits(
-    frames: list[Any], known: bool | None, read_stream: ReadStream
-) -> None:
+def test_response_is_known(frames: list[Any], known: bool | None, read_stream: ReadStream) -> None:
     answer = {"id": 7, "result": {"stopReason": "end_turn"}}
     events = read_stream("acp", [*frames, answer])
     (response,) = [event for event in events if event.type == "prompt.response"]

@@ -12,7 +12,7 @@ from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
 READER = PayloadReader("agui", "event")
-read, said, kinds = READER.read, READER.said, READER.kinds
+read, semantic, kinds = READER.read, READER.semantic, READER.kinds
 
 
 def of(kind: str, **fields: Any) -> Payload:
@@ -20,7 +20,7 @@ def of(kind: str, **fields: Any) -> Payload:
 
 
 def test_a_run_with_sealed_reasoning_and_text() -> None:
-    assert said(
+    assert semantic(
         of("RUN_STARTED", threadId="t", runId="r"),
         of("REASONING_START", messageId="s"),
         of("REASONING_MESSAGE_START", messageId="m", role="reasoning"),
@@ -59,7 +59,7 @@ def test_the_earlier_protocol_says_the_same_without_ids() -> None:
 
 
 def test_chunks_open_go_on_and_end_with_what_comes_next() -> None:
-    found = said(
+    found = semantic(
         of("REASONING_MESSAGE_CHUNK", messageId="m", delta="a"),
         of("REASONING_MESSAGE_CHUNK", delta="b"),
         of("TEXT_MESSAGE_CHUNK", messageId="t", delta="c"),
@@ -81,7 +81,7 @@ def test_an_empty_chunk_ends_the_message() -> None:
 
 
 def test_chunks_of_a_call_are_one_call() -> None:
-    found = said(
+    found = semantic(
         of("TOOL_CALL_CHUNK", toolCallId="c", toolCallName="clock", delta="{"),
         of("TOOL_CALL_CHUNK", delta="}"),
         of("RUN_FINISHED"),
@@ -91,7 +91,7 @@ def test_chunks_of_a_call_are_one_call() -> None:
 
 
 def test_a_failed_run_is_over_and_ends_what_is_open() -> None:
-    found = said(
+    found = semantic(
         of("RUN_STARTED"),
         of("REASONING_MESSAGE_START", messageId="m"),
         of("RUN_ERROR", message="no", code="busy"),
@@ -108,12 +108,12 @@ def test_a_snapshot_says_what_the_messages_hold() -> None:
         {"role": "assistant"},
         "odd",
     ]
-    (snapshot, _) = said(of("MESSAGES_SNAPSHOT", messages=messages))
+    (snapshot, _) = semantic(of("MESSAGES_SNAPSHOT", messages=messages))
     assert snapshot == ("snapshot", {"thinking": "so", "text": "Hi\n"})
 
 
 def test_an_interrupted_run_says_so() -> None:
-    found = said(of("RUN_FINISHED", outcome={"type": "interrupt"}))
+    found = semantic(of("RUN_FINISHED", outcome={"type": "interrupt"}))
     assert found[0] == ("finish", {"reason": "interrupt"})
 
 

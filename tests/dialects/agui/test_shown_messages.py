@@ -60,7 +60,7 @@ def test_messages_come_in_their_order_under_their_own_ids() -> None:
     assert shown[2]["toolCalls"][0]["function"] == {"name": "sum", "arguments": "{}"}
 
 
-def test_a_call_that_nobody_answered_is_given_a_result_behind_its_message() -> None:
+def test_a_call_that_nobody_answered_is_given_a_result_after_its_message() -> None:
     shown = history(*CALL, *TEXT)
     assert briefly(shown) == ["user user-0", "assistant m-2", "tool result-c-1", "assistant m-4"]
     assert shown[2]["content"] == "none"
@@ -101,9 +101,7 @@ def snapshot(*messages: Payload) -> Event:
         ),
     ],
 )
-def test_a_snapshot_takes_the_place_of_what_was_shown(
-    messages: list[Payload], wanted: list[str]
-) -> None:
+def test_snapshot_takes_place_of_what_was_shown(messages: list[Payload], wanted: list[str]) -> None:
     assert briefly(history(*THOUGHT, *TEXT, snapshot(*messages))) == wanted
 
 

@@ -37,7 +37,7 @@ def test_keys_that_nobody_knows_do_not_hide_an_event(kind: FrameKind) -> None:
     assert read(*({**each, **UNKNOWN} for each in STREAM), kind=kind) == plain
 
 
-def test_an_exception_is_known_beside_unknown_keys() -> None:
+def test_an_exception_is_known_next_to_unknown_keys() -> None:
     raised = {"throttlingException": {"message": "Slow down"}, "p": "abc"}
     names = [name for name, _ in read(START, raised)]
     assert "exception" in names

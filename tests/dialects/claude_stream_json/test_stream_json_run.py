@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.dialects.streams import Payload, PayloadReader
 
 READER = PayloadReader("claude.stream-json")
-read, said = READER.read, READER.said
+read, semantic = READER.read, READER.semantic
 
 
 def wired(kind: str, *payloads: Payload) -> list[Payload]:
@@ -64,19 +64,18 @@ def test_wrapped_events_are_the_answer_and_lines_say_none_of_it_again() -> None:
         thought[2],
         *block(1, "Hi"),
     ]
-    assert said(begun(), *lines, event("message_stop"), RESULT) == ANSWER
+    assert semantic(begun(), *lines, event("message_stop"), RESULT) == ANSWER
 
 
 def test_without_events_the_lines_are_the_answer() -> None:
     lines = [stated("m", THOUGHT), stated("m", {"type": "text", "text": "Hi"})]
-    found = said(*lines, RESULT)
+    found = semantic(*lines, RESULT)
     assert [each for each in found if each[0] != "thinking.opaque"] == ANSWER
 
 
 def test_every_message_is_a_step_of_one_answer() -> None:
-    found = said(begun(), *block(0, "a"), event("message_stop"), begun("n"), RESULT)
-    kinds = [kind for kind, _ in found]
-    assert kinds.count("message.start") == 1
+    found = semantic(begun(), *block(0, "a"), event("message_stop"), begun("n"), RESULT)
+    assert [kind for kind, _ in found].count("message.start") == 1
     assert [data["step"] for kind, data in found if kind == "step.end"] == [0, 1]
 
 
@@ -92,18 +91,18 @@ def test_a_stated_block_has_the_index_of_the_one_that_began_last() -> None:
 def test_an_error_that_is_worded_as_an_answer_is_none() -> None:
     worded = stated("f", {"type": "text", "text": "API Error"}, is_api_error_message=True)
     failed = {"type": "result", "is_error": True, "api_error_type": "busy", "result": "API Error"}
-    assert said(worded, failed) == [("error", {"code": "busy", "message": "API Error"})]
+    assert semantic(worded, failed) == [("error", {"code": "busy", "message": "API Error"})]
 
 
-def test_what_a_subagent_says_is_told_by_the_wire_alone() -> None:
+def test_what_a_subagent_says_is_reported_by_the_wire_alone() -> None:
     own = {**event("content_block_delta", "s", index=0), "parent_tool_use_id": "toolu"}
     line = stated("s", {"type": "text", "text": "a"}, parent_tool_use_id="toolu")
-    assert [kind for kind, _ in said(own, line)] == ["cut"]
+    assert [kind for kind, _ in semantic(own, line)] == ["cut"]
     assert len(wired("content_block_delta", own)) == 1
 
 
 def test_a_message_after_the_result_is_another_turn() -> None:
-    assert [kind for kind, _ in said(RESULT, begun("n"))][-1] == "cut"
+    assert [kind for kind, _ in semantic(RESULT, begun("n"))][-1] == "cut"
 
 
 EVENTS = st.sampled_from(
@@ -125,7 +124,7 @@ EVENTS = st.sampled_from(
 @given(st.lists(EVENTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended(events: list[Payload]) -> None:
     """An end that the wire says twice is told twice."""
-    found = said(*events)
+    found = semantic(*events)
     for start, end, key in (
         ("thinking.start", "thinking.end", "block"),
         ("text.start", "text.end", "block"),
@@ -136,7 +135,7 @@ def test_every_block_and_call_that_starts_is_ended(events: list[Payload]) -> Non
         assert {data[key] for kind, data in found if kind == end} == set(started)
 
 
-def test_a_block_that_is_a_message_is_stated_by_the_line_behind_it() -> None:
+def test_a_block_that_is_a_message_is_stated_by_the_line_after_it() -> None:
     def own(*events: Payload) -> list[Payload]:
         return [{k: v for k, v in each.items() if k != "api_message_id"} for each in events]
 
@@ -145,12 +144,12 @@ def test_a_block_that_is_a_message_is_stated_by_the_line_behind_it() -> None:
     words = own(*block(0, "Hi"), event("message_stop"))
     lines = stated("a", {**THOUGHT, "signature": ""}), stated("b", {"type": "text", "text": "Hi"})
     sent = [announced, *thought, lines[0], *words[:3], lines[1], words[3], RESULT]
-    assert said(*sent)[1:] == ANSWER[1:]
+    assert semantic(*sent)[1:] == ANSWER[1:]
     placed = [(each["api_message_id"], each["index"]) for each in wired("assistant.block", *sent)]
     assert placed == [("a", 0), ("a", 1)]
     assert [each.get("own_index") for each in wired("content_block_start", *sent)] == [0, 0]
     # Of whom does not announce itself, the second line is another message.
-    assert len(said(*sent[1:])) > len(ANSWER)
+    assert len(semantic(*sent[1:])) > len(ANSWER)
 
 
 def unnamed(*events: Payload) -> list[Payload]:
@@ -171,12 +170,12 @@ def test_a_message_whose_events_have_no_id_is_the_one_that_the_lines_name() -> N
             *unnamed(event("message_stop")),
         ]
 
-    assert said(*message("a"), RESULT)[1:] == ANSWER[1:]
+    assert semantic(*message("a"), RESULT)[1:] == ANSWER[1:]
     sent = [*message("a"), *message("b")]
     of = {"message_start", "content_block_start", "assistant.block", "message_stop"}
     names = [e.data["api_message_id"] for e in read(*sent) if e.layer == "wire" and e.type in of]
     assert names == ["message 1"] * 6 + ["message 2"] * 6
     # A line behind its end is another message, which nobody announced.
-    assert len(said(*message("a"), stated("c", {"type": "text", "text": "Hi"}), RESULT)) > len(
+    assert len(semantic(*message("a"), stated("c", {"type": "text", "text": "Hi"}), RESULT)) > len(
         ANSWER
     )

@@ -15,7 +15,7 @@ from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
 READER = PayloadReader("codex.app-server")
-read, said, kinds = READER.read, READER.said, READER.kinds
+read, semantic, kinds = READER.read, READER.semantic, READER.kinds
 
 
 def wired(kind: str, *payloads: Payload) -> list[Payload]:
@@ -48,7 +48,7 @@ BEGUN = note("turn/started", turn={"id": "u"})
 
 def test_a_summary_in_parts_and_a_message() -> None:
     total = {"inputTokens": 3, "outputTokens": 2, "reasoningOutputTokens": 1}
-    assert said(
+    assert semantic(
         BEGUN,
         item("started", "reasoning"),
         note("item/reasoning/summaryPartAdded", itemId="i", summaryIndex=0),
@@ -74,8 +74,8 @@ def test_a_summary_in_parts_and_a_message() -> None:
     ]
 
 
-def test_items_without_deltas_are_said_whole() -> None:
-    found = said(
+def test_items_without_deltas_are_reported_whole() -> None:
+    found = semantic(
         item("completed", "reasoning", summary=["a", "b"], content=["c"]),
         item("completed", "agentMessage", "m", text="Hi"),
     )
@@ -100,7 +100,7 @@ def test_texts_are_stated_as_streamed_where_deltas_came() -> None:
 
 
 def test_a_command_is_a_call_that_is_carried_out_there() -> None:
-    found = said(
+    found = semantic(
         item("started", "commandExecution"),
         item("completed", "commandExecution", command="ls"),
         item("completed", "mcpToolCall", "j", tool="clock", arguments={"zone": "UTC"}),
@@ -110,10 +110,10 @@ def test_a_command_is_a_call_that_is_carried_out_there() -> None:
 
 
 def test_a_turn_fails_or_is_interrupted() -> None:
-    assert said(ended("failed", error={"message": "no"})) == [
+    assert semantic(ended("failed", error={"message": "no"})) == [
         ("error", {"code": "", "message": "no"})
     ]
-    assert said(ended("interrupted"))[0] == ("finish", {"reason": "cancelled"})
+    assert semantic(ended("interrupted"))[0] == ("finish", {"reason": "cancelled"})
 
 
 def test_requests_and_responses_of_both_sides_say_nothing() -> None:

@@ -12,7 +12,7 @@ from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
 READER = PayloadReader("codex.exec")
-read, said = READER.read, READER.said
+read, semantic = READER.read, READER.semantic
 BEGUN = {"type": "turn.started"}
 
 
@@ -22,7 +22,7 @@ def item(kind: str, what: str = "completed", **fields: Any) -> Payload:
 
 def test_items_come_whole() -> None:
     counted = {"input_tokens": 3, "output_tokens": 2, "reasoning_output_tokens": 1}
-    assert said(
+    assert semantic(
         BEGUN,
         item("reasoning", text="so"),
         item("agent_message", text="Hi"),
@@ -42,7 +42,7 @@ def test_items_come_whole() -> None:
 
 
 def test_a_command_is_a_call_that_is_carried_out_here() -> None:
-    found = said(
+    found = semantic(
         item("command_execution", "started", command="ls"),
         item("command_execution", command="ls", exit_code=0),
         item("mcp_tool_call", tool="clock", arguments={"zone": "UTC"}),
@@ -54,12 +54,12 @@ def test_a_command_is_a_call_that_is_carried_out_here() -> None:
 
 
 def test_a_diagnostic_is_no_failure() -> None:
-    assert said(item("error", message="not known")) == [("cut", {"how": "eof"})]
+    assert semantic(item("error", message="not known")) == [("cut", {"how": "eof"})]
 
 
 def test_a_turn_fails_once() -> None:
     failed = {"type": "turn.failed", "error": {"message": "no"}}
-    found = said(BEGUN, {"type": "error", "message": "no"}, failed)
+    found = semantic(BEGUN, {"type": "error", "message": "no"}, failed)
     assert found[1:] == [("error", {"code": "", "message": "no"})]
 
 

@@ -38,7 +38,7 @@ def test_a_thought_then_text_and_the_end() -> None:
     ]
 
 
-def test_complete_events_are_said_once() -> None:
+def test_complete_events_are_reported_once() -> None:
     request = {"toolCallId": "x", "name": "look", "arguments": {"a": 1}}
     whole = [message(0, "b", request, reasoningText="a"), reasoning(0, "a"), IDLE]
     events = read(whole)
@@ -81,7 +81,7 @@ def test_what_comes_to_an_end(lines: list[Any], wanted: list[str]) -> None:
     assert [each for each in types_of(read(lines)) if each in ENDS] == wanted
 
 
-def test_a_turn_behind_the_end_begins_the_next_answer() -> None:
+def test_a_turn_after_the_end_begins_the_next_answer() -> None:
     events = read([*turn(0, said(1, "a")), IDLE, *turn(0, said(2, "b")), IDLE])
     assert [each.answer for each in events if each.type == "text.delta"] == [1, 2]
 

@@ -31,12 +31,12 @@ SIGNED = {"type": "thought", "signature": "c2ln"}
 read = partial(typed_payloads, "gemini.interactions")
 
 
-def said(events: list[Any], *types: str) -> list[Any]:
+def semantic(events: list[Any], *types: str) -> list[Any]:
     return [e for e in events if isinstance(e, tuple) and (not types or e[0] in types)]
 
 
 def kinds(events: list[Any]) -> list[str]:
-    return [name for name, _ in said(events)]
+    return [name for name, _ in semantic(events)]
 
 
 def test_a_thought_then_text_and_the_end() -> None:
@@ -47,8 +47,8 @@ def test_a_thought_then_text_and_the_end() -> None:
         *("text.start", "text.delta", "text.end", "finish", "usage", "done"),
     ]
     counts = {"choice": 0, "input": 7, "output": 9, "reasoning": 4, "total": 16}
-    assert said(events, "usage") == [("usage", counts)]
-    assert said(events, "thinking.delta")[0][1]["channel"] == "summary"
+    assert semantic(events, "usage") == [("usage", counts)]
+    assert semantic(events, "thinking.delta")[0][1]["channel"] == "summary"
     assert "interaction.usage" in events
 
 
@@ -68,29 +68,31 @@ def test_a_thought_without_a_summary_starts_and_ends() -> None:
 )
 def test_the_status_is_why_it_ended(status: str, reason: str) -> None:
     events = read(created(), completed(USAGE, status))
-    assert said(events, "finish")[0][1]["reason"] == reason
-    assert said(events, "done") == [("done", {"choice": 0, "explicit": True})]
+    assert semantic(events, "finish")[0][1]["reason"] == reason
+    assert semantic(events, "done") == [("done", {"choice": 0, "explicit": True})]
 
 
 def test_what_failed_is_an_error_and_no_finish() -> None:
     failed = completed(USAGE, "failed", errors=[{"code": "internal", "message": "gone"}])
     events = read(created(), failed)
-    assert said(events, "error")[0][1]["message"] == "gone"
-    assert not said(events, "finish")
+    assert semantic(events, "error")[0][1]["message"] == "gone"
+    assert not semantic(events, "finish")
 
 
 def test_calls_end_with_their_joined_arguments() -> None:
     events = read(created(), *call(0, "a1", "f", ['{"a":', "1}"]), *call(1, "b2", "g", []))
-    ends = [(d["index"], d["id"], d["name"], d["arguments"]) for _, d in said(events, "tool.end")]
+    ends = [
+        (d["index"], d["id"], d["name"], d["arguments"]) for _, d in semantic(events, "tool.end")
+    ]
     assert ends == [(0, "a1", "f", '{"a":1}'), (1, "b2", "g", "{}")]
-    assert not said(events, "thinking.opaque")  # the empty signature of a call is none
+    assert not semantic(events, "thinking.opaque")  # the empty signature of a call is none
 
 
 def test_calls_of_the_server_are_hosted() -> None:
     begun = {"type": "google_search_call", "id": "s1"}
     delta = {"type": "google_search_call", "arguments": {"queries": ["x"]}}
     events = read(created(), *step(0, begun, [delta]))
-    (call_end,) = said(events, "tool.end")
+    (call_end,) = semantic(events, "tool.end")
     assert call_end[1]["hosted"] is True
     assert (call_end[1]["name"], call_end[1]["arguments"]) == ("google_search", '{"queries":["x"]}')
 
@@ -115,7 +117,7 @@ def test_a_body_in_progress_is_not_done() -> None:
 
 def test_a_stream_without_its_end_was_cut() -> None:
     events = read(created(), *output(0, "b"))
-    assert said(events)[-1] == ("cut", {"choice": 0, "how": "eof"})
+    assert semantic(events)[-1] == ("cut", {"choice": 0, "how": "eof"})
 
 
 def test_an_error_ends_what_is_open() -> None:
@@ -132,10 +134,9 @@ def test_steps_of_users_and_results_say_nothing() -> None:
     assert kinds(events) == ["message.start", "finish", "usage", "done"]
 
 
-def test_too_many_steps_are_told_once() -> None:
+def test_too_many_steps_are_reported_once() -> None:
     starts = [step(n, {"type": "model_output"}, [])[0] for n in range(4098)]
-    events = read(created(), *starts)
-    assert events.count("interaction.overflow") == 1
+    assert read(created(), *starts).count("interaction.overflow") == 1
 
 
 @pytest.mark.parametrize(

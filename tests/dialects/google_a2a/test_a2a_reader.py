@@ -8,8 +8,12 @@ from typing import Any, Final
 import pytest
 
 from conformance import dialects
-from conformance.core.events import Event
+from conformance.core.events import Chunk, Event, Exchange, Response
+from conformance.core.reading import Reading
 from conformance.dialects.google_a2a.repeated_texts import RepeatedTexts
+from conformance.judging.transcript import read_transcript
+from conformance.runs.step_requests import RequestSettings, known_values, step_request
+from conformance.scenarios import load_scenarios
 from tests.authoring.a2a import (
     LOCK,
     LOCK_TEXT,
@@ -23,6 +27,7 @@ from tests.authoring.a2a import (
     thought,
 )
 from tests.dialects.payloads import read_payloads, texts_of
+from tests.evidence.two_hops import broken_hops, chat, judged_hops, sse
 
 DIALECT: Final = dialects.get("google.a2a")
 BOTH: Final = pytest.mark.parametrize("version", ["0.3", "1.0"])
@@ -36,9 +41,9 @@ def ends(events: list[Event]) -> list[str]:
 
 
 @BOTH
-@pytest.mark.parametrize("told", [streamed, shown])
-def test_what_is_said_again_is_said_once(told: Any, version: str) -> None:
-    events = read(*told(Agent(version)))
+@pytest.mark.parametrize("expected", [streamed, shown])
+def test_what_is_repeated_is_reported_once(expected: Any, version: str) -> None:
+    events = read(*expected(Agent(version)))
     assert texts_of(events, "text.delta") == LOCK_TEXT
     assert texts_of(events, "thinking.delta").endswith(LOCK)
     assert texts_of(events, "thinking.delta").count(LOCK) == 1
@@ -46,7 +51,7 @@ def test_what_is_said_again_is_said_once(told: Any, version: str) -> None:
 
 
 @BOTH
-def test_the_work_is_told_apart_from_the_answer(version: str) -> None:
+def test_the_work_is_distinguished_from_the_answer(version: str) -> None:
     agent = Agent(version)
     told = agent.status("working", [said("I look.")])
     events = read(agent.task(), told, agent.artifact([said("At one.")]), agent.status("completed"))
@@ -79,7 +84,7 @@ def test_a_call_is_one_however_often_it_is_shown(version: str) -> None:
     assert [e.data["data"] for e in events if e.type == "thinking.opaque"] == ["c2ln"]
 
 
-def test_another_id_than_that_of_the_request_is_told() -> None:
+def test_another_id_than_that_of_the_request_is_reported() -> None:
     task, status = Agent().task(), {**Agent().status("completed"), "id": 7}
     events = read(task, status, request=asked())
     assert [e.data["foreign_id"] for e in events if "foreign_id" in e.data] == [False, True]
@@ -111,11 +116,59 @@ def test_a_whole_answer_is_done_when_it_is_there() -> None:
         ([], "a", True, 0),
     ],
 )
-def test_only_what_was_told_is_told_again(
-    pieces: list[str], text: str, elsewhere: bool, known: int
-) -> None:
+def test_only_known_texts_repeat(pieces: list[str], text: str, elsewhere: bool, known: int) -> None:
     told = RepeatedTexts()
     for each in pieces:
         told.add(each)
     assert told.repeated(text, is_elsewhere=elsewhere) == known
     assert told.repeated(text, is_elsewhere=elsewhere) == (len(text) if known else 0)
+
+
+NAME: Final = "google.a2a"
+SETTINGS: Final = RequestSettings("m", 64)
+CALL: Final = {
+    "index": 0,
+    "id": "c",
+    "type": "function",
+    "function": {"name": "look", "arguments": "{}"},
+}
+
+
+def message(asked: Any) -> Any:
+    return asked.json["params"]["message"]
+
+
+def test_a_message_that_carries_on_names_the_context_and_is_a_message_of_its_own() -> None:
+    (scenario,) = load_scenarios(["app-answer"])
+    first, later = scenario.steps
+    agent = Agent("0.3")
+    found = [agent.task(), agent.artifact([said("At one.")]), agent.status("completed")]
+    asked = step_request(first, NAME, known_values(first, lambda _: None, NAME, SETTINGS), SETTINGS)
+    head = Response(headers=(("content-type", "text/event-stream"),))
+    answer = Exchange(
+        number=1, request=asked, response=head, chunks=(Chunk(sse(found).encode()),), dialect=NAME
+    )
+    read = read_transcript(answer, dialects.get(NAME), Reading(), keep="wire")
+    values = known_values(later, lambda _: read, NAME, SETTINGS)
+    next_one = step_request(later, NAME, values, SETTINGS, answer)
+    assert "contextId" not in message(asked)
+    assert message(next_one)["contextId"] == found[0]["result"]["contextId"]
+    assert message(next_one)["messageId"] != message(asked)["messageId"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "broken"),
+    [
+        ([], set[str]()),
+        ([thought("Hm.")], {"hop/thinking"}),
+        ([thought("Hm, a tide.")], set[str]()),
+        ([call("seek", {}, "c", "")], {"hop/tools"}),
+    ],
+)
+def test_agent_need_not_show_what_it_thinks_and_calls(shown: list[Any], broken: set[str]) -> None:
+    agent = Agent("0.3")
+    parts = [agent.status("working", [each]) for each in shown]
+    told = [agent.task(), *parts, agent.artifact([said("At one.")]), agent.status("completed")]
+    first = chat({"reasoning_content": "Hm, a tide."}, {"tool_calls": [CALL]}, reason="tool_calls")
+    found = judged_hops((NAME, sse(told)), first, chat({"content": "At one."}))
+    assert broken_hops(found) == broken

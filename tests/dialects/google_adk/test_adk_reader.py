@@ -27,7 +27,7 @@ def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
     return [each.data for each in events if each.type == kind]
 
 
-def test_a_whole_event_is_not_said_again() -> None:
+def test_whole_event_is_not_repeated() -> None:
     events = read(*Run().answer([thought("a b"), said("c d")], COUNTS))
     assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end"),
@@ -87,8 +87,7 @@ def test_a_call_counts_once_and_its_result_is_known() -> None:
     ],
 )
 def test_a_run_is_done_where_it_has_settled(change: dict[str, Any], ends: str) -> None:
-    events = read({**Run().whole([said("a")], COUNTS), **change})
-    assert types_of(events)[-1] == ends
+    assert types_of(read({**Run().whole([said("a")], COUNTS), **change}))[-1] == ends
     assert types_of(read(Run().whole([said("a")], COUNTS), end="reset"))[-1] == "cut"
 
 

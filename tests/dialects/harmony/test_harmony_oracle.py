@@ -68,13 +68,13 @@ def encoding(ranks: Path) -> Any:
 
 def written(encoding: Any, answer: list[Message]) -> str:
     """An answer as the library writes it, behind a prompt that ends with the assistant's start."""
-    said = []
+    found = []
     for channel, recipient, kind, content in answer:
         message = openai_harmony.Message.from_role_and_content("assistant", content)
         message = message.with_channel(channel)
         message = message.with_recipient(recipient) if recipient else message
-        said.append(message.with_content_type(kind) if kind else message)
-    tokens = [token for each in said for token in encoding.render(each)]
+        found.append(message.with_content_type(kind) if kind else message)
+    tokens = [token for each in found for token in encoding.render(each)]
     text = str(encoding.decode(tokens)).removeprefix("<|start|>assistant")
     return f"{text.removesuffix('<|end|>')}<|return|>" if text.endswith("<|end|>") else text
 
@@ -119,17 +119,13 @@ def read(text: str, cuts: list[int]) -> list[Message]:
 
 @settings(max_examples=60, deadline=None)
 @given(ANSWERS, st.lists(st.integers(0, 1000), max_size=8))
-def test_an_answer_reads_alike_in_any_chunks(
-    encoding: Any, answer: list[Message], cuts: list[int]
-) -> None:
+def test_any_chunks_read_the_same(encoding: Any, answer: list[Message], cuts: list[int]) -> None:
     text = written(encoding, answer)
     stated = [(a, b, kind.removeprefix("<|constrain|>"), text_) for a, b, kind, text_ in answer]
     assert read(text, cuts) == parsed(encoding, text) == stated
 
 
-def test_ids_become_the_text_that_the_library_makes_of_them(
-    encoding: Any, ranks: Path, tmp_path: Path
-) -> None:
+def test_ids_become_the_text_of_the_library(encoding: Any, ranks: Path, tmp_path: Path) -> None:
     text = "<|channel|>analysis<|message|>ひまわり 🌻, naïve.<|end|>"
     ids = encoding.encode(text, allowed_special="all")
     source = tmp_path / "ids.json"
@@ -146,18 +142,14 @@ def failing(text: str) -> set[str]:
 
 @settings(max_examples=40, deadline=None)
 @given(ANSWERS)
-def test_what_the_library_writes_breaks_no_rule_of_the_wire(
-    encoding: Any, answer: list[Message]
-) -> None:
+def test_what_library_writes_breaks_no_rule_of_wire(encoding: Any, answer: list[Message]) -> None:
     text = written(encoding, answer)
     assert {rule for rule in failing(text) if rule.startswith("wire/")} == set()
 
 
 @settings(max_examples=80, deadline=None)
 @given(ANSWERS, st.data())
-def test_what_the_library_refuses_or_reads_otherwise_breaks_a_rule(
-    encoding: Any, answer: list[Message], data: st.DataObject
-) -> None:
+def test_library_refusals_fail(encoding: Any, answer: list[Message], data: st.DataObject) -> None:
     """One marker or word of a good answer is lost, doubled or another one."""
     text = written(encoding, answer)
     pieces = _pieces(text)

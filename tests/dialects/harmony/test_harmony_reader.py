@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +14,9 @@ from conformance import dialects
 from conformance.core.events import Chunk, Event, Exchange, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.harmony.header import Header, read_header
+from conformance.dialects.harmony.markers import SPECIAL_TOKENS
 from conformance.dialects.recognition import recognised_dialect
+from conformance.recordings.api import check_chunks
 from tests.each import each_row
 
 HARMONY = dialects.get("harmony")
@@ -45,7 +49,7 @@ def completion(text: str, reason: str | None = None, index: int = 0) -> dict[str
     return {"object": "text_completion", "choices": [choice]}
 
 
-def said(events: list[Event]) -> list[Any]:
+def joined_events(events: list[Event]) -> list[Any]:
     """Semantic events, deltas of a block joined."""
     found: list[Any] = []
     for event in events:
@@ -64,7 +68,7 @@ def wired(events: list[Event], kind: str) -> list[dict[str, Any]]:
 
 
 def test_analysis_is_thinking_and_final_is_text() -> None:
-    assert said(read_raw(THOUGHT + FINAL)) == [
+    assert joined_events(read_raw(THOUGHT + FINAL)) == [
         ("message.start",),
         ("thinking.start",),
         ("thinking.delta", "Let me\nthink."),
@@ -91,16 +95,18 @@ def test_a_preamble_is_text_that_says_it_is_commentary() -> None:
 
 
 def test_what_other_roles_say_is_not_the_models() -> None:
-    assert [e for e in said(read_raw("<|start|>user<|message|>And?<|end|>")) if e[0] != "cut"] == []
+    assert [
+        e for e in joined_events(read_raw("<|start|>user<|message|>And?<|end|>")) if e[0] != "cut"
+    ] == []
 
 
 def test_a_marker_inside_the_content_is_text() -> None:
     events = read_raw(FINAL.replace("Four.", "Four <|channel|>x"))
-    assert ("text.delta", "Four <|channel|>x") in said(events)
+    assert ("text.delta", "Four <|channel|>x") in joined_events(events)
 
 
 def test_text_that_stops_is_cut() -> None:
-    assert said(read_raw(THOUGHT + FINAL.removesuffix("<|return|>")))[-2:] == [
+    assert joined_events(read_raw(THOUGHT + FINAL.removesuffix("<|return|>")))[-2:] == [
         ("text.end",),
         ("cut",),
     ]
@@ -161,14 +167,14 @@ def test_a_header_states(text: str, has_role: bool, header: Header) -> None:
 def test_chunks_of_a_completion_say_what_the_raw_text_says() -> None:
     text = THOUGHT + FINAL
     pieces = [completion(text[n : n + 3]) for n in range(0, len(text), 3)]
-    streamed = said(read_payloads(*pieces, completion("", "stop"), "[DONE]"))
-    whole = said(read_payloads(completion(text, "stop"), kind="body"))
-    raw = said(read_raw(text))
+    streamed = joined_events(read_payloads(*pieces, completion("", "stop"), "[DONE]"))
+    whole = joined_events(read_payloads(completion(text, "stop"), kind="body"))
+    raw = joined_events(read_raw(text))
     assert [e for e in streamed if e[0] != "finish"] == [e for e in raw if e[0] != "finish"]
     assert streamed == whole
 
 
-def test_choices_are_told_apart() -> None:
+def test_choices_are_distinguished() -> None:
     events = read_payloads(completion(THOUGHT), completion(THOUGHT, index=1), "[DONE]")
     assert [e.data["choice"] for e in events if e.type == "thinking.start"] == [0, 1]
 
@@ -199,8 +205,7 @@ def test_a_prompt_is_the_history() -> None:
 
 
 def test_it_is_recognised_by_its_first_marker() -> None:
-    raw = Exchange(chunks=(Chunk(THOUGHT.encode()),))
-    assert recognised_dialect(raw) == "harmony"
+    assert recognised_dialect(Exchange(chunks=(Chunk(THOUGHT.encode()),))) == "harmony"
     assert dialects.recognise(Frame("event", "", "", "", 0), completion("<|channel|>")) == "harmony"
     plain = dialects.recognise(Frame("event", "", "", "", 0), completion("Hello"))
     assert plain == "openai.completions"
@@ -222,4 +227,16 @@ def test_hostile_text_means_the_same_under_any_chunking(text: str, data: st.Data
     chunks = [text[a:b] for a, b in pairwise(cuts)]
     assert read_raw(*chunks) == read_raw(text)
     streamed = read_payloads(*(completion(chunk) for chunk in chunks))
-    assert said(streamed) == said(read_payloads(completion(text)))
+    assert joined_events(streamed) == joined_events(read_payloads(completion(text)))
+
+
+@pytest.mark.parametrize("marker", SPECIAL_TOKENS.values())
+def test_every_marker_that_leaks_into_visible_text_is_found(marker: str) -> None:
+    chunks = [
+        {"choices": [{"index": 0, "delta": {"role": "assistant", "content": f"Yes.{marker[:3]}"}}]},
+        {"choices": [{"index": 0, "delta": {"content": marker[3:]}}]},
+    ]
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    report = check_chunks([body.encode()], dialect="openai.chat", suites=["stripping"])
+    found = {finding.rule for stream in report.streams for finding in stream.findings}
+    assert found & {"stripping/visible-text/no-markers", "stripping/visible-text/no-call-markers"}

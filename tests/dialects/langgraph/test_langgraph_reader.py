@@ -47,7 +47,7 @@ def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
     "name",
     ["thinking-then-text", "chat", "blocks-v1", "subgraph", "partial", "states"],
 )
-def test_a_message_is_said_once_however_it_comes(name: str) -> None:
+def test_a_message_is_reported_once_however_it_comes(name: str) -> None:
     events = of(name)
     assert texts_of(events, "thinking.delta") == THOUGHT
     assert texts_of(events, "text.delta") == TEXT
@@ -108,7 +108,7 @@ def test_what_is_sealed_is_never_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("block", "kind", "said"),
+    ("block", "kind", "message"),
     [
         ({"type": "text", "text": "a"}, "text", "a"),
         ({"type": "reasoning", "content": [{"text": "a"}]}, "thinking", "a"),
@@ -117,9 +117,9 @@ def test_what_is_sealed_is_never_text() -> None:
         ("a", "text", "a"),
     ],
 )
-def test_blocks_of_every_api_are_read(block: Any, kind: str, said: str) -> None:
+def test_blocks_of_every_api_are_read(block: Any, kind: str, message: str) -> None:
     (piece,) = pieces_of({"content": [block]})
-    assert (piece.kind, piece.text) == (kind, said)
+    assert (piece.kind, piece.text) == (kind, message)
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,7 @@ def test_chunks_of_older_servers_end_with_their_reason() -> None:
 
 
 def test_what_was_there_before_is_history() -> None:
-    events = of("states")
-    assert texts_of(events, "text.delta") == TEXT
+    assert texts_of(of("states"), "text.delta") == TEXT
     old = {**human("Hi", "h"), "type": "ai", "id": "a"}
     graph = Graph("Hi")
     graph.state = [human("Hi", "h"), old]
@@ -160,7 +159,7 @@ def test_what_was_there_before_is_history() -> None:
     assert types_of(read(graph.begin()))[-1] == "done"
 
 
-def test_doublings_are_seen() -> None:
+def test_doublings_are_noticed() -> None:
     graph = Graph("Hi")
     sent = list(graph.said([*blocks(text()), ended("end_turn")], {}))
     again = graph.message({**graph.state[-1], "content": TEXT})
@@ -170,19 +169,17 @@ def test_doublings_are_seen() -> None:
     last = wired(read([*sent, other]), "graph.message")[-1]
     assert last["doubles"] is True
     chunk = sent[0]
-    late = wired(read([*sent, chunk]), "graph.message")[-1]
-    assert late["after_last"] is True
+    assert wired(read([*sent, chunk]), "graph.message")[-1]["after_last"] is True
     elsewhere = wired(read([chunk, Message(chunk.payload, "messages|a:1")]), "graph.message")[-1]
     assert elsewhere["other_namespace"] is True
 
 
-def test_a_partial_message_that_shrinks_is_seen() -> None:
+def test_a_partial_message_that_shrinks_is_noticed() -> None:
     pieces = DRAFTS["partial"].pieces
     messages = [each for each in pieces if isinstance(each, Message)]
     partial = [each for each in messages if each.event == "messages/partial"]
     assert not any("shrunk" in each for each in wired(read(partial), "graph.partial"))
-    turned = wired(read([partial[-1], partial[0]]), "graph.partial")
-    assert turned[-1]["shrunk"] is True
+    assert wired(read([partial[-1], partial[0]]), "graph.partial")[-1]["shrunk"] is True
 
 
 def test_another_run_is_the_next_answer_where_no_request_is_known() -> None:
@@ -221,8 +218,7 @@ def test_messages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_payloads_of_no_form_are_named_and_not_read() -> None:
     strangers = [Message(5, "messages"), Message([1, 2, 3], "messages"), Message({}, "vendor")]
-    events = read(strangers)
-    assert len(wired(events, "graph.unknown")) == 3
+    assert len(wired(read(strangers), "graph.unknown")) == 3
     odd = [Message([{"type": ["ai"], "id": {}}, 5], "messages"), Message([5], "messages/partial")]
     odd += [Message(5, "values"), Message([[]], "updates"), Message("away", "error")]
     assert types_of(read(odd))[-1] == "cut"

@@ -44,8 +44,8 @@ def test_a_thought_then_text_and_the_end() -> None:
 
 @pytest.mark.parametrize("is_apart", [False, True])
 def test_calls_of_the_server_are_hosted(is_apart: bool) -> None:
-    said = [call("look", {"a": 1}, "found"), ("message", "b")]
-    events = read(*(each.payload for each in answer(said, (7, 9, 0), apart=is_apart)))
+    texts = [call("look", {"a": 1}, "found"), ("message", "b")]
+    events = read(*(each.payload for each in answer(texts, (7, 9, 0), apart=is_apart)))
     ended = one(events, "tool.end")
     assert (ended["name"], ended["arguments"], ended["hosted"]) == ("look", '{"a":1}', True)
     assert types_of(events).index("tool.end") < types_of(events).index("text.start")
@@ -87,8 +87,8 @@ def test_a_second_start_begins_the_next_answer() -> None:
 
 
 def test_a_body_gives_what_a_stream_gives() -> None:
-    said = [("reasoning", "a"), call("look", {}, ""), ("message", "b")]
-    events = read(result(said, (7, 9, 4)), kind="body")
+    texts = [("reasoning", "a"), call("look", {}, ""), ("message", "b")]
+    events = read(result(texts, (7, 9, 4)), kind="body")
     assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end", "tool.start"),
         *("tool.delta", "tool.end", "text.start", "text.delta", "text.end", "usage", "done"),
@@ -117,11 +117,11 @@ def test_a_request_says_what_is_new_and_names_what_it_carries_on() -> None:
     assert next(filter(None, map(form.answer_id, events))) == "resp_1"
 
 
-@pytest.mark.parametrize("said", ["Hello", [{"type": "text", "content": "Hello"}]])
-def test_what_a_request_holds_is_said_by_the_user(said: Any) -> None:
+@pytest.mark.parametrize("expected", ["Hello", [{"type": "text", "content": "Hello"}]])
+def test_input_of_a_request_is_of_the_user(expected: Any) -> None:
     turns = DIALECT.turns
     assert turns is not None
-    (entry,) = turns.entries({"input": said})
+    (entry,) = turns.entries({"input": expected})
     assert (turns.read(entry).by, turns.read(entry).text) == ("user", "Hello")
-    events = DIALECT.reader(Reading()).request(Request(json={"input": said}))
+    events = DIALECT.reader(Reading()).request(Request(json={"input": expected}))
     assert events[0].type == "request"

@@ -56,7 +56,7 @@ def test_an_empty_part_ends_thinking() -> None:
     assert events.count("chat.part") == 3
 
 
-def test_thinking_and_text_of_one_array_are_told_in_order() -> None:
+def test_thinking_and_text_of_one_array_are_reported_in_order() -> None:
     events = read(parts(thinking("Two.", closed=True), written("Four.")))
     assert kinds(events)[1:6] == [
         *("thinking.start", "thinking.delta", "thinking.end", "text.start", "text.delta")
@@ -78,9 +78,7 @@ def test_a_signature_is_opaque_and_its_thinkings() -> None:
         ([chunk(content=[{"type": "thinking", "thinking": "Two."}])], "mistral.chat"),
     ],
 )
-def test_a_part_of_thinking_tells_it_from_chat_completions(
-    messages: list[Message], name: str
-) -> None:
+def test_thinking_part_distinguishes_the_dialect(messages: list[Message], name: str) -> None:
     assert recognised_dialect(exchange(*messages)) == name
 
 
@@ -102,12 +100,12 @@ def test_a_recording_of_before_is_judged_as_it_says(tmp_path: Path) -> None:
     assert (now.dialect, now.findings) == ("mistral.chat", ())
 
 
-def test_parts_of_a_request_are_told() -> None:
+def test_parts_of_a_request_are_reported() -> None:
     turn = {"role": "assistant", "content": [thinking("Two.", closed=True), written("Four.")]}
     asked = Request(json={"messages": [{"role": "user", "content": "2 + 2?"}, turn]})
     events = dialects.get("mistral.chat").reader(Reading()).request(asked)
-    told = [(e.data["position"], e.data["kind"], e.data["thought"]) for e in events[3:]]
-    assert told == [(1, "thinking", "Two."), (1, "text", "")]
+    found = [(e.data["position"], e.data["kind"], e.data["thought"]) for e in events[3:]]
+    assert found == [(1, "thinking", "Two."), (1, "text", "")]
 
 
 def test_thinking_goes_back_as_a_signed_part() -> None:
@@ -140,7 +138,7 @@ def test_hostile_content_is_read(content: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payload", "said"),
+    ("payload", "message"),
     [
         ({"object": "error", "message": "No such effort.", "code": "3000"}, "No such effort."),
         ({"object": "error", "message": {"detail": [{"msg": "Not a list"}]}}, "Not a list"),
@@ -150,10 +148,8 @@ def test_hostile_content_is_read(content: Any) -> None:
         ({"fault": {"faultstring": "bad"}}, None),
     ],
 )
-def test_a_refusal_is_read_in_each_form_that_the_api_has(
-    payload: dict[str, Any], said: str | None
-) -> None:
+def test_refusal_is_read_in_each_form(payload: dict[str, Any], message: str | None) -> None:
     reader = dialects.get("mistral.chat").reader(Reading())
     events = reader.read(Frame("body", "", "", "", 0), payload, 1)
     errors = [each.data["message"] for each in events if each.type == "error"]
-    assert errors == ([] if said is None else [said])
+    assert errors == ([] if message is None else [message])

@@ -82,7 +82,7 @@ def test_calls_of_the_client_and_of_the_server() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"),
+    ("expected", "wanted"),
     [
         ([START, THOUGHT, SAID, DONE], ["thinking.end", "text.end", "done"]),
         ([START, THOUGHT, FAILED], ["thinking.end", "error", "cut"]),
@@ -93,9 +93,9 @@ def test_calls_of_the_client_and_of_the_server() -> None:
         ([{"type": "other"}], ["cut"]),
     ],
 )
-def test_what_comes_to_an_end(said: list[Any], wanted: list[str]) -> None:
+def test_what_comes_to_an_end(expected: list[Any], wanted: list[str]) -> None:
     ends = {"thinking.end", "text.end", "tool.end", "error", "done", "cut"}
-    assert [each for each in kinds(read(*said)) if each in ends] == wanted
+    assert [each for each in kinds(read(*expected)) if each in ends] == wanted
 
 
 def test_a_signature_is_opaque() -> None:
@@ -111,8 +111,8 @@ def test_a_second_start_begins_the_next_answer() -> None:
 
 
 def test_more_entries_than_are_followed_end_the_reading() -> None:
-    said = [{**SAID, "output_index": number} for number in range(5000)]
-    events = read(START, *said, DONE)
+    found = [{**SAID, "output_index": number} for number in range(5000)]
+    events = read(START, *found, DONE)
     assert kinds(events, "wire").count("conversation.overflow") == 1
     assert "done" not in kinds(events)
 

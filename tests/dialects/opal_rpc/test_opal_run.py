@@ -12,7 +12,7 @@ from conformance.dialects.open_parts import MOST_OPEN
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
 READER = PayloadReader("opal.rpc")
-read, said = READER.read, READER.said
+read, semantic = READER.read, READER.semantic
 
 
 def of(kind: str, **fields: Any) -> Payload:
@@ -25,7 +25,7 @@ SPOKEN = of("message_delta", delta="Hi")
 
 def test_a_run_of_one_turn() -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 2}
-    assert said(
+    assert semantic(
         *(of("agent_start"), of("thinking_start"), THOUGHT, of("message_start"), SPOKEN),
         *(of("turn_end", message="Hi"), of("agent_end", usage=usage)),
     ) == [
@@ -45,7 +45,7 @@ def test_a_run_of_one_turn() -> None:
 
 
 def test_thinking_that_goes_on_after_text_is_a_block_of_its_own() -> None:
-    starts = [data for kind, data in said(THOUGHT, SPOKEN, THOUGHT) if kind == "thinking.start"]
+    starts = [data for kind, data in semantic(THOUGHT, SPOKEN, THOUGHT) if kind == "thinking.start"]
     assert [each["explicit"] for each in starts] == [False, False]
 
 
@@ -61,15 +61,15 @@ def test_a_tool_runs_under_its_earlier_names_too() -> None:
         ("tool_start", "tool_end"),
         ("tool_execution_start", "tool_execution_end"),
     ):
-        found = said(of(begins, **named), of(ends, call_id="c"))
+        found = semantic(of(begins, **named), of(ends, call_id="c"))
         (end,) = [data for kind, data in found if kind == "tool.end"]
         told = {"index": 0, "id": "c", "name": "read", "hosted": True}
         assert end == {**told, "arguments": '{"path":"a"}'}
 
 
 def test_an_abort_and_a_failure_end_the_run() -> None:
-    assert said(of("agent_abort"))[0] == ("finish", {"reason": "cancelled"})
-    assert said(of("error", reason=":no")) == [("error", {"code": "", "message": ":no"})]
+    assert semantic(of("agent_abort"))[0] == ("finish", {"reason": "cancelled"})
+    assert semantic(of("error", reason=":no")) == [("error", {"code": "", "message": ":no"})]
 
 
 def test_what_is_no_event_of_the_agent_says_nothing() -> None:

@@ -20,7 +20,7 @@ ENDED: Final = ({**chunk("a", content="Hi"), "choices": [{"finish_reason": "stop
 
 
 @pytest.mark.parametrize(
-    ("behind", "answers"),
+    ("upstream", "answers"),
     [
         ({"choices": [], "cost": "0"}, 1),
         ({"choices": [], "usage": {"total_tokens": 3}}, 1),
@@ -30,8 +30,8 @@ ENDED: Final = ({**chunk("a", content="Hi"), "choices": [{"finish_reason": "stop
         (chunk("a", role="assistant"), 2),
     ],
 )
-def test_what_has_no_id_begins_no_answer(behind: Any, answers: int) -> None:
-    payloads = (chunk("a", role="assistant"), *ENDED, behind)
+def test_what_has_no_id_begins_no_answer(upstream: Any, answers: int) -> None:
+    payloads = (chunk("a", role="assistant"), *ENDED, upstream)
     lines = (each if isinstance(each, str) else json.dumps(each) for each in payloads)
     body = "".join(f"data: {line}\n\n" for line in lines).encode()
     traced = get("openai.chat").trace(Exchange(chunks=(Chunk(body),)), Reading())

@@ -111,9 +111,7 @@ def values(events: list[Event], *, framed: bool = True) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("knob", "value", "chunks"), SHOWN)
-def test_knob_is_what_the_stream_did(
-    knob: str, value: object, chunks: list[Chunk], seen: Seen
-) -> None:
+def test_knob_follows_stream(knob: str, value: object, chunks: list[Chunk], seen: Seen) -> None:
     found = values(seen("openai.chat", *chunks, done=True))
     assert found.get(knob) == value
     assert set(found) <= set(find("strict", "openai.chat").declared)
@@ -129,16 +127,15 @@ DONE: tuple[tuple[str | None, list[Chunk], bool, Ending], ...] = (
 
 
 @pytest.mark.parametrize(("value", "chunks", "done", "end"), DONE)
-def test_terminator_is_told_of_whole_streams_only(
+def test_terminator_is_reported_of_whole_streams_only(
     value: str | None, chunks: list[Chunk], done: bool, end: Ending, seen: Seen
 ) -> None:
-    found = values(seen("openai.chat", *chunks, done=done, end=end))
-    assert found.get("done") == value
+    assert values(seen("openai.chat", *chunks, done=done, end=end)).get("done") == value
 
 
 def test_terminator_of_rebuilt_framing_tells_nothing(seen: Seen) -> None:
     assert "done" not in values(seen("openai.chat", TEXT, STOP, done=True), framed=False)
 
 
-def test_nothing_is_told_of_nothing(seen: Seen) -> None:
+def test_nothing_is_reported_of_nothing(seen: Seen) -> None:
     assert values(seen("openai.chat", done=True)) == {}

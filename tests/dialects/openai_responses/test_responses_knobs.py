@@ -98,9 +98,7 @@ def values(events: list[Event], *, framed: bool = True) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("knob", "value", "payloads"), SHOWN)
-def test_knob_is_what_the_stream_did(
-    knob: str, value: object, payloads: list[Payload], seen: Seen
-) -> None:
+def test_knob_follows_stream(knob: str, value: object, payloads: list[Payload], seen: Seen) -> None:
     found = values(seen("openai.responses", *payloads, named=True))
     assert found.get(knob) == value
     assert set(found) <= set(find("strict", "openai.responses").declared)
@@ -108,7 +106,7 @@ def test_knob_is_what_the_stream_did(
 
 @pytest.mark.parametrize("done", [True, False])
 @pytest.mark.parametrize("named", [True, False])
-def test_framing_is_told_as_it_came(done: bool, named: bool, seen: Seen) -> None:
+def test_framing_is_reported_as_it_came(done: bool, named: bool, seen: Seen) -> None:
     found = values(seen("openai.responses", CREATED, completed(), done=done, named=named))
     assert found["done"] == ("required" if done else "forbidden")
     assert found["event_lines"] == ("required" if named else "absent")

@@ -23,11 +23,11 @@ def payloads(*lines: Fields) -> list[Payload]:
 
 def ends(*lines: Fields) -> list[str]:
     kinds = {"finish", "usage", "error", "done", "cut"}
-    return [kind for kind, _ in READER.said(*payloads(*lines)) if kind in kinds]
+    return [kind for kind, _ in READER.semantic(*payloads(*lines)) if kind in kinds]
 
 
 def test_parts_come_whole() -> None:
-    assert READER.said(*payloads(*step([thought("so"), said("Hi")], reasoning=7))) == [
+    assert READER.semantic(*payloads(*step([thought("so"), said("Hi")], reasoning=7))) == [
         ("message.start", {"role": "assistant", "id": "msg_0"}),
         ("step.start", {"step": 0}),
         ("thinking.start", {"block": 0, "channel": "raw", "explicit": True, "id": "prt_1"}),
@@ -45,7 +45,7 @@ def test_parts_come_whole() -> None:
 
 @pytest.mark.parametrize("called", [READ, LOST])
 def test_a_tool_is_a_call_that_is_carried_out_here(called: Fields) -> None:
-    found = dict(READER.said(*payloads(*step([called], "tool-calls"))))
+    found = dict(READER.semantic(*payloads(*step([called], "tool-calls"))))
     named = {"index": 0, "id": "c", "name": "read", "hosted": True}
     assert found["tool.start"] == named
     assert found["tool.end"] == {**named, "arguments": '{"filePath":"a"}'}
@@ -53,14 +53,14 @@ def test_a_tool_is_a_call_that_is_carried_out_here(called: Fields) -> None:
 
 def test_tokens_of_a_run_are_those_of_its_steps() -> None:
     lines = [*step([READ], "tool-calls", 5), *step([said("Hi")], reasoning=2)]
-    found = dict(READER.said(*payloads(*lines)))
+    found = dict(READER.semantic(*payloads(*lines)))
     assert found["usage"] == {"input": 80, "output": 47, "reasoning": 7}
 
 
 def test_what_is_cached_is_input_and_reasoning_is_output() -> None:
     lines = payloads(*step([said("Hi")], reasoning=2))
     lines[-1]["part"]["tokens"]["cache"] = {"read": 100, "write": 1000}
-    assert dict(READER.said(*lines))["usage"] == {"input": 1140, "output": 22, "reasoning": 2}
+    assert dict(READER.semantic(*lines))["usage"] == {"input": 1140, "output": 22, "reasoning": 2}
 
 
 IDLE: Fields = {"type": "done", "reason": "idle", "rejected": ["bash"]}
@@ -94,11 +94,11 @@ def test_what_comes_to_an_end(lines: list[Fields], wanted: list[str]) -> None:
 
 
 def test_an_error_says_its_name_its_message_and_its_status() -> None:
-    found = dict(READER.said(*payloads(BUSY)))
+    found = dict(READER.semantic(*payloads(BUSY)))
     assert found["error"] == {"code": "APIError", "message": "busy", "status": 503}
 
 
-def test_a_step_behind_the_end_begins_the_next_answer() -> None:
+def test_a_step_after_the_end_begins_the_next_answer() -> None:
     hi = step([said("Hi")])
     turns = [*run(hi), *run(hi, first=3), *run(hi, session="ses_2")]
     events = READER.read(*(each.payload for each in turns))
@@ -114,9 +114,7 @@ def test_a_step_behind_the_end_begins_the_next_answer() -> None:
         ([LOST], "tool-calls", (False, True, True)),
     ],
 )
-def test_the_end_of_a_step_says_what_it_did(
-    parts: list[Fields], reason: str, did: tuple[bool, bool, bool]
-) -> None:
+def test_step_end_is_read(parts: list[Fields], reason: str, did: tuple[bool, bool, bool]) -> None:
     (end,) = [e for e in READER.read(*payloads(*step(parts, reason))) if e.type == "step_finish"]
     assert (end.data["spoke"], end.data["called"], end.data["goes_on"]) == did
     assert end.data["step"] == 1

@@ -11,7 +11,11 @@ from conformance import check_chunks, dialects
 from conformance.core.events import Event
 from conformance.core.reading import Reading
 from conformance.dialects.open_parts import MOST_OPEN
+from conformance.editing.deltas import find_deltas, joined_text
+from conformance.editing.stream import Stream
+from conformance.mutate import take_apart
 from tests.authoring.opencode_bus import CONNECTED, Session, failure
+from tests.authoring.opencode_bus_streams import HOURS, OPENS, drafts
 from tests.authoring.pieces import Fields, Message, put
 from tests.dialects.payloads import read_payloads
 
@@ -24,7 +28,7 @@ def read(*messages: Message) -> list[Event]:
     return read_payloads("opencode.serve", *(each.payload for each in messages))
 
 
-def said(events: Iterable[Event], kind: str, **fields: Any) -> list[Any]:
+def event_fields(events: Iterable[Event], kind: str, **fields: Any) -> list[Any]:
     """What the semantic events of a type hold, where these fields have these values."""
     found = [each.data for each in events if each.type == kind and each.layer == "semantic"]
     return [data for data in found if fields.items() <= data.items()]
@@ -35,7 +39,7 @@ def wired(events: Iterable[Event], kind: str) -> list[Any]:
 
 
 def texts(events: Iterable[Event], kind: str, **fields: Any) -> str:
-    return "".join(data["text"] for data in said(events, kind, **fields))
+    return "".join(data["text"] for data in event_fields(events, kind, **fields))
 
 
 def turn(talk: Session, thought: str = "Hm, so.", text: str = "It is two.") -> list[Message]:
@@ -67,7 +71,9 @@ def test_a_turn_says_each_text_once_and_nothing_of_its_user() -> None:
     assert [each.type for each in events if each.layer == "semantic"][-3:] == [
         *("finish", "usage", "done")
     ]
-    assert said(events, "usage") == [{"choice": 0, "input": 40, "output": 29, "reasoning": 9}]
+    assert event_fields(events, "usage") == [
+        {"choice": 0, "input": 40, "output": 29, "reasoning": 9}
+    ]
 
 
 def test_an_event_of_all_projects_is_that_event() -> None:
@@ -83,12 +89,12 @@ def test_turns_that_overlap_are_choices_of_one_answer() -> None:
     assert {each.answer for each in events} == {1}
     assert [texts(events, "thinking.delta", choice=n) for n in (0, 1)] == ["a b", "e f"]
     assert [texts(events, "text.delta", choice=n) for n in (0, 1)] == ["c d", "g h"]
-    assert len(said(events, "finish")) == 2
-    assert len(said(events, "done")) == 1
+    assert len(event_fields(events, "finish")) == 2
+    assert len(event_fields(events, "done")) == 1
     assert rules_failed(*mixed) == set()
 
 
-def test_a_question_behind_the_last_turn_begins_the_next_answer() -> None:
+def test_a_question_after_the_last_turn_begins_the_next_answer() -> None:
     talk = Session()
     first, second = turn(talk), turn(talk, "a b", "c d")
     events = read(*first, *second)
@@ -100,7 +106,7 @@ def test_a_question_behind_the_last_turn_begins_the_next_answer() -> None:
 @pytest.mark.parametrize(
     ("stated", "more"), [("Hm, so.", ""), ("Hm, so. Yes.", " Yes."), ("Hm,", ""), ("", "")]
 )
-def test_an_end_says_what_no_delta_had_said(stated: str, more: str) -> None:
+def test_end_has_what_no_delta_had(stated: str, more: str) -> None:
     talk = Session()
     messages = [*talk.begun(), *talk.thought("Hm, so.")]
     end = put(messages[-1].payload, "properties.part.text", stated)
@@ -111,9 +117,7 @@ def test_an_end_says_what_no_delta_had_said(stated: str, more: str) -> None:
     ("streamed", "stated", "agrees"),
     [("a \n", "a", True), ("a \n", "a \n", True), ("a", "a b", False), ("a b ", "a", False)],
 )
-def test_white_space_that_was_cut_off_is_no_other_text(
-    streamed: str, stated: str, agrees: bool
-) -> None:
+def test_cut_white_space_is_no_other_text(streamed: str, stated: str, agrees: bool) -> None:
     over = started(type="text", text=stated, time={"start": 1, "end": 2})
     begun = started(type="text", text="", time={"start": 1})
     found = rules_failed(begun, delta(streamed[:1]), delta(streamed[1:]), over, IDLE)
@@ -144,7 +148,7 @@ def test_a_delta_says_nothing_of_a_part_that_nobody_announced() -> None:
 
 
 @pytest.mark.parametrize("is_announced", [True, False])
-def test_a_delta_of_no_part_is_found_where_its_message_was_heard(*, is_announced: bool) -> None:
+def test_a_delta_of_no_part_is_found_where_its_message_was_read(*, is_announced: bool) -> None:
     talk = Session("s")
     *before, start, said, more, end = [
         *talk.asked("So?"),
@@ -177,19 +181,18 @@ def test_a_bus_on_which_nobody_speaks_says_nothing() -> None:
 
 
 def test_a_turn_that_does_not_end_was_cut() -> None:
-    events = read(*turn(Session())[:-3])
-    assert said(events, "cut") == [{"choice": 0, "how": "eof"}]
+    assert event_fields(read(*turn(Session())[:-3]), "cut") == [{"choice": 0, "how": "eof"}]
 
 
-def test_an_abort_fails_the_turn_and_what_ends_behind_it_is_not_said() -> None:
+def test_abort_fails_the_turn_and_ends_it() -> None:
     talk = Session()
     *begun, end = [*talk.asked("So?"), *talk.begun(), *talk.thought("Hm, so.")]
     late = [end, talk.completed(error=ABORTED), *talk.idle()]
     messages = [*begun, talk.failed(ABORTED), *talk.idle(), *late]
     events = read(*messages)
-    assert said(events, "error")[0]["code"] == "MessageAbortedError"
-    assert said(events, "finish") == []
-    assert len(said(events, "thinking.end")) == 1
+    assert event_fields(events, "error")[0]["code"] == "MessageAbortedError"
+    assert event_fields(events, "finish") == []
+    assert len(event_fields(events, "thinking.end")) == 1
     assert rules_failed(*messages) == set()
 
 
@@ -197,17 +200,17 @@ def test_an_error_counts_for_the_session_that_it_is_of() -> None:
     one, two = Session("ses_1"), Session("ses_2")
     begun = [*one.asked("a"), *one.begun(), *two.asked("b"), *two.begun()]
     events = read(*begun, two.failed(ABORTED), *two.idle(), *one.text("c"), *one.over())
-    assert [data["choice"] for data in said(events, "error")] == [1]
+    assert [data["choice"] for data in event_fields(events, "error")] == [1]
     assert texts(events, "text.delta", choice=0) == "c"
 
 
-def test_a_model_that_counts_nothing_is_not_said_to_count_none() -> None:
+def test_model_that_counts_nothing_is_not_zero() -> None:
     talk = Session()
     finish, over = talk.over()
     counts = {"input": 0, "output": 0, "reasoning": 0}
     payload = put(finish.payload, "properties.part.tokens", counts)
     begun = [*talk.asked("a"), *talk.begun(), *talk.text("b")]
-    assert said(read(*begun, Message(payload), over, *talk.idle()), "usage") == []
+    assert event_fields(read(*begun, Message(payload), over, *talk.idle()), "usage") == []
 
 
 @pytest.mark.parametrize("kind", ["tool", "text", "reasoning", "file"])
@@ -219,8 +222,7 @@ def test_what_is_remembered_is_bounded(kind: str) -> None:
 
 def test_messages_that_are_remembered_are_bounded() -> None:
     talks = (Session(f"ses_{n}") for n in range(MOST_OPEN))
-    events = read(*(talk.begun()[0] for talk in talks))
-    assert len(wired(events, "bus.overflow")) == 1
+    assert len(wired(read(*(talk.begun()[0] for talk in talks)), "bus.overflow")) == 1
 
 
 def test_deltas_of_one_part_differ_in_their_words_and_their_ids() -> None:
@@ -230,3 +232,23 @@ def test_deltas_of_one_part_differ_in_their_words_and_their_ids() -> None:
     assert columns is not None
     assert columns.paths == ("properties.delta", "id")
     assert columns.text == f"{columns.within['message.part.delta']}.delta"
+
+
+STREAMS = {draft.name.rpartition("/")[2]: draft for draft in drafts()}
+
+
+def stream(name: str) -> Stream:
+    return take_apart(STREAMS[name].cassette().exchanges[0], "opencode.serve")
+
+
+def test_a_delta_adds_to_what_its_part_is() -> None:
+    apart = stream("thought-then-text")
+    assert joined_text(apart, "thinking") == HOURS
+    assert joined_text(apart, "text") == OPENS
+
+
+def test_a_delta_belongs_to_its_session() -> None:
+    apart = stream("two-sessions")
+    assert {each.choice for each in find_deltas(apart)} == {"ses_1", "ses_2"}
+    of_first = [each.text for each in find_deltas(apart, "text") if each.choice == "ses_1"]
+    assert "".join(of_first) == OPENS

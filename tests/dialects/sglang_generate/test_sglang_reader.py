@@ -25,7 +25,7 @@ def streamed(*pieces: str, **more: Any) -> list[Any]:
     return [each.payload for each in texts(list(pieces), **more)[:-1]]
 
 
-def told(events: list[Event], key: str) -> list[Any]:
+def wire_values(events: list[Event], key: str) -> list[Any]:
     return [each.data[key] for each in events if each.layer == "wire" and key in each.data]
 
 
@@ -39,7 +39,7 @@ def test_a_text_says_what_is_new(more: Any, mode: str) -> None:
         "Ebb.",
         "At seven.",
     )
-    assert set(told(events, "mode")) == {mode}
+    assert set(wire_values(events, "mode")) == {mode}
     assert [each.type for each in events][-1] == "done"
 
 
@@ -47,13 +47,12 @@ def test_a_text_so_far_that_is_another_one_strays() -> None:
     payloads = streamed("At ", "seven.")
     payloads[-1]["text"] = "No."
     events = read(*payloads)
-    assert told(events, "strays") == [True]
+    assert wire_values(events, "strays") == [True]
     assert texts_of(events, "text.delta") == "At "
 
 
-def test_a_piece_that_repeats_what_was_said_is_new_all_the_same() -> None:
-    events = read(*streamed("ha", "ha", in_pieces=True))
-    assert texts_of(events, "text.delta") == "haha"
+def test_repeated_piece_is_new() -> None:
+    assert texts_of(read(*streamed("ha", "ha", in_pieces=True)), "text.delta") == "haha"
 
 
 @pytest.mark.parametrize("kind", ["stop", "length"])

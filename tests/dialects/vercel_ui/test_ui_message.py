@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.core.events import Event, Request
+from conformance.dialects import get
 from conformance.dialects.open_parts import MOST_OPEN
+from conformance.dialects.requests import Continuation, Question
 from conformance.dialects.vercel_ui.parts import OVERFLOW, opaque_data
+from conformance.dialects.vercel_ui.reader import KnownCalls
 from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
 
 READER = PayloadReader("vercel.ui", "event", "[DONE]")
-read, said, kinds = READER.read, READER.said, READER.kinds
+read, said, kinds = READER.read, READER.semantic, READER.kinds
 
 
 def test_a_step_with_thinking_and_text() -> None:
@@ -84,8 +88,7 @@ def test_a_call_has_its_input_from_deltas_or_whole() -> None:
 
 def test_a_call_of_the_provider_is_hosted() -> None:
     start = {"type": "tool-input-start", "toolCallId": "c", "toolName": "search"}
-    found = said({**start, "providerExecuted": True})
-    assert found[0][1]["hosted"] is True
+    assert said({**start, "providerExecuted": True})[0][1]["hosted"] is True
 
 
 def test_an_abort_ends_the_thinking_and_is_the_reason() -> None:
@@ -160,3 +163,69 @@ PARTS = st.fixed_dictionaries(
 @given(st.lists(PARTS, max_size=30))
 def test_every_block_and_call_that_starts_is_ended_once(parts: list[Payload]) -> None:
     assert_each_ends_once(READER.read(*parts))
+
+
+OUTPUT = {"toolCallId": "c", "output": 4}
+USER = {"role": "user", "parts": [{"type": "text", "text": "2 + 2?"}]}
+CALLER = {"role": "assistant", "parts": [{"type": "tool-add", "toolCallId": "c"}]}
+
+
+def known_output(*kinds: str, messages: Any = None) -> dict[str, bool]:
+    """What is told of an output behind parts of these kinds, all of the call `c`."""
+    calls = KnownCalls()
+    if messages is not None:
+        calls.read_request(Request("POST", "/", (), {"messages": messages}))
+    for kind in kinds:
+        calls.about(kind, {"toolCallId": "c"})
+    return calls.about("tool-output-available", OUTPUT)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "messages", "wanted"),
+    [
+        (("tool-input-start", "tool-input-available"), None, {"call_known": True}),
+        (("tool-input-start", "tool-input-error"), None, {"call_known": True}),
+        # Half of a call is none yet.
+        (("tool-input-start",), None, {"call_known": False}),
+        # A message may go on with a call of the one before, which was not recorded.
+        ((), None, {}),
+        ((), [USER], {"call_known": False}),
+        ((), [USER, CALLER], {"call_known": True}),
+        ((), "all of them", {}),
+    ],
+)
+def test_output_has_a_call(kinds: tuple[str, ...], messages: Any, wanted: dict[str, bool]) -> None:
+    assert known_output(*kinds, messages=messages) == wanted
+
+
+def test_once_the_message_has_text_an_output_of_no_call_is_astray() -> None:
+    calls = KnownCalls()
+    calls.has_shown = True
+    assert calls.about("tool-output-available", OUTPUT) == {"call_known": False}
+    calls.next_message()
+    assert calls.about("tool-output-available", OUTPUT) == {}
+
+
+def of(kind: str, **fields: Any) -> Event:
+    return Event(kind, fields, 1, "wire")
+
+
+def history(*events: Event) -> list[dict[str, Any]]:
+    form = get("vercel.ui").request
+    assert form is not None
+    first = form.ask(Question("2 + 2?", 10, streams=True, thinks=True, summarises=False))
+    return form.next_turns(Continuation(first, events, "", "", (), True, (), "And then?"))
+
+
+def test_every_message_has_an_id_of_its_own() -> None:
+    named = history(of("start", messageId="m-1"), of("start-step"))
+    assert [each["id"] for each in named] == ["user-0", "m-1", "user-1"]
+    assert len({each["id"] for each in history(of("start"), of("start-step"))}) == 3
+
+
+def test_what_was_stopped_is_still_streaming() -> None:
+    begun = [of("reasoning-start", id="1"), of("reasoning-delta", id="1", delta="two")]
+    (_, answer, _) = history(*begun)
+    assert [each["state"] for each in answer["parts"]] == ["streaming"]
+    (_, answer, _) = history(*begun, of("reasoning-end", id="1"))
+    assert [each["state"] for each in answer["parts"]] == ["done"]

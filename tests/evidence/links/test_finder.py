@@ -36,7 +36,9 @@ SIGNED: Final = "history/messages/turn-signed"
 UNCHANGED: Final = "history/messages/signed-unchanged"
 
 
-def said(text: str, signature: str, question: str, history: list[Any], number: int) -> Exchange:
+def signed_exchange(
+    text: str, signature: str, question: str, history: list[Any], number: int
+) -> Exchange:
     """An exchange of Messages that answers a question with a signed thought and a text."""
     content = [
         {"type": "thinking", "thinking": "I know.", "signature": signature},
@@ -66,7 +68,7 @@ def carried(result: StreamResult) -> list[int]:
     return [link.exchange for link in result.links]
 
 
-def test_a_link_says_how_it_was_told() -> None:
+def test_a_link_says_how_it_was_reported() -> None:
     results = checked(talk(MESSAGES), MESSAGES.dialect, MESSAGES.profile)
     assert results[3].links == (
         CarriedAnswer(1, "call call00001", "messages", (1,)),
@@ -78,10 +80,10 @@ def test_a_link_says_how_it_was_told() -> None:
 def test_of_two_talks_each_is_carried_on_by_its_own() -> None:
     one, other = turns("Is it low?", "Yes.", "one"), turns("Is it high?", "Yes.", "other")
     results = judged(
-        said("Yes.", "one", "Is it low?", [], 1),
-        said("Yes.", "other", "Is it high?", [], 2),
-        said("So.", "3", "And now?", one, 3),
-        said("So.", "4", "And now?", other, 4),
+        signed_exchange("Yes.", "one", "Is it low?", [], 1),
+        signed_exchange("Yes.", "other", "Is it high?", [], 2),
+        signed_exchange("So.", "3", "And now?", one, 3),
+        signed_exchange("So.", "4", "And now?", other, 4),
     )
     assert [carried(each) for each in results] == [[], [], [1], [2]]
     assert broken(results) == set()
@@ -91,9 +93,9 @@ def test_a_signature_of_another_turn_with_the_same_text_is_found() -> None:
     swapped = [*turns("Is it low?", "Yes.", "other"), *turns("Is it high?", "Yes.", "one")]
     right = turns("Is it low?", "Yes.", "one")
     results = judged(
-        said("Yes.", "one", "Is it low?", [], 1),
-        said("Yes.", "other", "Is it high?", right, 2),
-        said("So.", "3", "And now?", swapped, 3),
+        signed_exchange("Yes.", "one", "Is it low?", [], 1),
+        signed_exchange("Yes.", "other", "Is it high?", right, 2),
+        signed_exchange("So.", "3", "And now?", swapped, 3),
     )
     assert [f.slice for f in results[2].findings if f.rule == SIGNED] == [
         {"exchange": 1},
@@ -104,9 +106,9 @@ def test_a_signature_of_another_turn_with_the_same_text_is_found() -> None:
 def test_answers_to_one_question_that_differ_are_untestable() -> None:
     """The client asked twice, and nobody can tell which of the two answers went on."""
     results = judged(
-        said("Yes.", "one", "Is it low?", [], 1),
-        said("Yes.", "other", "Is it low?", [], 2),
-        said("So.", "3", "And now?", turns("Is it low?", "Yes.", "third"), 3),
+        signed_exchange("Yes.", "one", "Is it low?", [], 1),
+        signed_exchange("Yes.", "other", "Is it low?", [], 2),
+        signed_exchange("So.", "3", "And now?", turns("Is it low?", "Yes.", "third"), 3),
     )
     assert results[2].verdicts[SIGNED] is Verdict.UNTESTABLE
     assert "exchanges 2 and 1" in results[2].reasons[SIGNED]
@@ -126,8 +128,8 @@ def test_half_a_talk_blames_no_answer_that_was_not_recorded() -> None:
     """A short text that was said before the recording began, and once more in it."""
     before = turns("Is it low?", "Yes.", "of an answer that nobody recorded")
     results = judged(
-        said("Yes.", "one", "Is it high?", before, 1),
-        said("So.", "2", "And now?", [*before, *turns("Is it high?", "Yes.", "one")], 2),
+        signed_exchange("Yes.", "one", "Is it high?", before, 1),
+        signed_exchange("So.", "2", "And now?", [*before, *turns("Is it high?", "Yes.", "one")], 2),
     )
     assert results[1].links[0].entries == (3,)
     assert broken(results) == set()
@@ -145,7 +147,7 @@ def test_an_id_that_stands_for_many_calls_tells_nothing_by_itself() -> None:
     assert broken(checked(same, MESSAGES.dialect, MESSAGES.profile)) == set()
 
 
-def test_of_one_broken_turn_one_finding_is_told() -> None:
+def test_of_one_broken_turn_one_finding_is_reported() -> None:
     exchanges = talk(MESSAGES)
     for at in (1, 2, 3):
         history = cut(seal(1))(history_of(exchanges[at], "messages"))
@@ -170,7 +172,7 @@ def of_openrouter(*sealed: Sequence[int]) -> list[tuple[int, str, Any]]:
     return [(n, f.rule, f.slice) for n, f in every if f.rule.startswith("history/")]
 
 
-def test_a_turn_that_is_broken_beside_its_calls_is_no_second_finding_later() -> None:
+def test_a_turn_that_is_broken_next_to_its_calls_is_no_second_finding_later() -> None:
     beside_calls = (2, "history/chat/details-signed", {"exchange": 1})
     assert of_openrouter((1,), (1,), (1,)) == [beside_calls]
     # What only a later turn breaks is a fault of its own.
@@ -190,8 +192,10 @@ def test_a_finding_shows_both_places() -> None:
 
 
 def test_an_answer_that_broke_off_is_inconclusive() -> None:
-    first = replace(said("Yes.", "one", "Is it low?", [], 1), end="reset")
-    results = judged(first, said("So.", "2", "And?", turns("Is it low?", "Yes.", "x"), 2))
+    first = replace(signed_exchange("Yes.", "one", "Is it low?", [], 1), end="reset")
+    results = judged(
+        first, signed_exchange("So.", "2", "And?", turns("Is it low?", "Yes.", "x"), 2)
+    )
     assert broken(results) == set()
 
 
@@ -227,25 +231,22 @@ def test_one_text_many_times_stays_bounded() -> None:
         {"role": "assistant" if place % 2 else "user", "content": TEXT} for place in range(4000)
     ]
     exchanges = [
-        said(TEXT, "one", "Is it low?", [], 1),
-        said(TEXT, "two", "Is it low?", [], 2),
-        said("So.", "3", "And?", history, 3),
+        signed_exchange(TEXT, "one", "Is it low?", [], 1),
+        signed_exchange(TEXT, "two", "Is it low?", [], 2),
+        signed_exchange("So.", "3", "And?", history, 3),
     ]
-    results = judged(*exchanges)
-    assert len(results[2].links) == 1
+    assert len(judged(*exchanges)[2].links) == 1
 
 
 @pytest.mark.parametrize(("reason", "links"), [("max_tokens", []), ("end_turn", [1])])
-def test_an_answer_that_was_gone_on_with_is_part_of_a_joined_turn(
-    reason: str, links: list[int]
-) -> None:
+def test_answer_that_was_gone_on_with_is_part_of_joined_turn(reason: str, links: list[int]) -> None:
     """Agents go on after a limit, and keep one turn of all the answers."""
-    asked = said("The ebb comes", "one", "When?", [], 1)
+    asked = signed_exchange("The ebb comes", "one", "When?", [], 1)
     body = {**json.loads(asked.body), "stop_reason": reason}
     first = replace(asked, chunks=(Chunk(json.dumps(body).encode()),))
     joined = turns("When?", "The ebb comes at four.", "one")
     joined[1]["content"][0]["thinking"] = "I know. It is late."
-    later = said("So.", "2", "And now?", joined, 2)
+    later = signed_exchange("So.", "2", "And now?", joined, 2)
     results = judged(first, later)
     assert carried(results[1]) == links
     assert bool(broken(results)) is bool(links)

@@ -35,8 +35,7 @@ def kept(name: str, **more: Any) -> list[Exchange]:
         fields = {"input": new, PREVIOUS[name]: named, "store": None, **more}
         exchanges.append(_asking(each, fields))
     first, *rest = exchanges
-    only_new = [_without_question(each) for each in rest]
-    return [first, *only_new]
+    return [first, *[_without_question(each) for each in rest]]
 
 
 def _is_answer(entry: Body) -> bool:
@@ -195,12 +194,12 @@ def test_a_connection_keeps_its_last_answer_for_itself() -> None:
 @pytest.mark.parametrize(
     ("name", "rule"), [("responses", "named-items-once"), ("interactions", "named-not-repeated")]
 )
-def test_a_history_beside_the_name_of_what_is_kept(name: str, rule: str) -> None:
+def test_a_history_next_to_the_name_of_what_is_kept(name: str, rule: str) -> None:
     again = _body(talk(TALKERS[name])[2])["input"]
     assert _broken(name, _edited(kept(name), 3, _puts("input", again))) == {(3, rule)}
 
 
-def test_a_history_beside_the_name_of_a_conversation() -> None:
+def test_a_history_next_to_the_name_of_a_conversation() -> None:
     again = _body(talk(TALKERS["responses"])[2])["input"]
     named = kept("responses", conversation="conv_1", previous_response_id=None)
     assert _broken("responses", named) == set()

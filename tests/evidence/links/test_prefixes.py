@@ -95,7 +95,5 @@ NEW_DAY = prompt("You know the tides of one harbour. Today is the tenth of May."
         ([(3, NEW_DAY), (3, without_thinking)], set()),
     ],
 )
-def test_thinking_comes_back_behind_what_it_came_behind(
-    edits: list[tuple[int, Edit]], expected: set[str]
-) -> None:
+def test_thinking_comes_back_in_order(edits: list[tuple[int, Edit]], expected: set[str]) -> None:
     assert broken(*edits) == expected

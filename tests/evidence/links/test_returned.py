@@ -177,9 +177,9 @@ def test_a_call_that_is_left_out_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("told", [SAID.replace("both", "all"), SAID[:9]])
-def test_text_beside_calls_that_is_altered_is_found(name: str, told: str) -> None:
-    made = found(name, lambda history: edits.replaced(history, SAID, told)) - clean(name)
+@pytest.mark.parametrize("message", [SAID.replace("both", "all"), SAID[:9]])
+def test_text_next_to_calls_that_is_altered_is_found(name: str, message: str) -> None:
+    made = found(name, lambda history: edits.replaced(history, SAID, message)) - clean(name)
     assert made == {KEPT}
 
 
@@ -194,16 +194,16 @@ def test_the_text_of_an_answer_that_comes_back_twice_is_found(name: str) -> None
 
 @pytest.mark.parametrize("name", ["messages", "responses", "mistral"])
 def test_thinking_that_comes_back_as_text_is_found(name: str) -> None:
-    told = f"<think>{thought(1)}</think>{SAID}"
-    made = found(name, lambda history: edits.replaced(history, SAID, told)) - clean(name)
+    message = f"<think>{thought(1)}</think>{SAID}"
+    made = found(name, lambda history: edits.replaced(history, SAID, message)) - clean(name)
     assert made == {APART}
 
 
 @pytest.mark.parametrize("name", ["messages", "responses", "mistral"])
 def test_what_was_thought_for_another_turn_that_comes_back_as_text_is_found(name: str) -> None:
     """The answer with this text thought nothing itself."""
-    told = f"{thought(1)}\n\n{TEXT}"
-    made = found(name, lambda history: edits.replaced(history, TEXT, told), 4) - clean(name)
+    message = f"{thought(1)}\n\n{TEXT}"
+    made = found(name, lambda history: edits.replaced(history, TEXT, message), 4) - clean(name)
     assert made == {APART}
 
 
@@ -248,14 +248,12 @@ def test_a_question_that_is_another_one_tells_nothing_of_the_calls(name: str) ->
         ('{"hour": "x"}', "unfit: gauge: hour", False),
     ],
 )
-def test_a_call_that_a_client_may_repair_does_not_count(
-    arguments: str | None, fit: str | None, sound: bool
-) -> None:
+def test_repairable_call_is_no_loss(arguments: str | None, fit: str | None, sound: bool) -> None:
     assert is_sound(arguments, fit) is sound
 
 
 @pytest.mark.parametrize(
-    ("said", "back", "places"),
+    ("message", "back", "places"),
     [
         ("a:f b:g", "b:g a:f", [1, 0]),
         ("a:f b:g", "x:f y:g", [0, 1]),  # under other ids
@@ -272,10 +270,10 @@ def test_a_call_that_a_client_may_repair_does_not_count(
         ("a:f", "a:f b:g", [0]),  # of an answer that was not recorded
     ],
 )
-def test_which_calls_come_back(said: str, back: str, places: list[int]) -> None:
+def test_which_calls_come_back(message: str, back: str, places: list[int]) -> None:
     made, again = (
         [history_call(id_, name, {}) for id_, name in (each.split(":") for each in text.split())]
-        for text in (said, back)
+        for text in (message, back)
     )
     every = frozenset(range(len(made)))
     events = list(returned_calls(made, every, again, None))

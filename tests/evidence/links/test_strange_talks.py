@@ -66,7 +66,7 @@ def judged(name: str, exchanges: Sequence[Exchange]) -> list[StreamResult]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_two_sessions_with_one_question_are_told_apart(name: str) -> None:
+def test_two_sessions_with_one_question_are_distinguished(name: str) -> None:
     results = judged(name, mixed(talk(TALKERS[name]), another(TALKERS[name])))
     own = [[], [], [1], [2], [1, 3], [2, 4], [1, 3, 5], [2, 4, 6]]
     assert (broken(results), carried(results)) == (set(), own)
@@ -140,8 +140,7 @@ def test_a_turn_is_of_the_answer_that_any_of_its_calls_is_of(name: str) -> None:
 
     talker = TALKERS[name]
     tried = Talker(talker.dialect, talker.profile, first, talker.path, **talker.more)
-    exchanges = numbered([*talk(tried)[:1], *talk(again)])
-    assert broken(judged(name, exchanges)) == set()
+    assert broken(judged(name, numbered([*talk(tried)[:1], *talk(again)]))) == set()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -51,9 +51,7 @@ def after(exchange: int, entry: int | None, file: str = "") -> CarriedAnswer:
         ([result(1, after(1, 1, "b")), result(1, after(1, 1, "one"), file="b")], [2, 1]),
     ],
 )
-def test_a_turn_is_one_behind_the_latest_that_it_carries_on(
-    results: list[StreamResult], turns: list[int]
-) -> None:
+def test_turn_follows_the_latest_one(results: list[StreamResult], turns: list[int]) -> None:
     assert [each.turn for each in with_turns(results)] == turns
 
 

@@ -20,9 +20,9 @@ def count(draw: Random) -> Example:
 
 
 def thought(n: int) -> ExampleThought:
-    said = "".join(f" Then {each}." for each in range(2, n + 1))
+    text = "".join(f" Then {each}." for each in range(2, n + 1))
     return ExampleThought(
-        f"I must count to {n}. First 1.{said} That is all.",
+        f"I must count to {n}. First 1.{text} That is all.",
         "counting",
         f"It counts from 1 to {n}.",
         (f"The task is to count to {n}.", "Each number is said once.", f"The last one is {n}."),
