@@ -104,7 +104,8 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         gone = [path for path, value in fields if value is None and about.kind is BreachKind.FIELD]
         lost = [path.rpartition(".")[2] for path in gone]
         missing: list[Sign] = [("missing", name) for name in lost]
-        names = (*finding.slice, *(path for path, _ in fields), *lost)
+        # A value may be a name: that of a marker which opens a field.
+        names = (*finding.slice, *(each for pair in fields for each in pair), *lost)
         lacking: list[Sign] = [("missing", name) for name in names]
         named: list[Sign] = [pair for pair in fields if pair[1] is not None]
         own = _slice_pairs(finding)
