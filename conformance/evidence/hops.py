@@ -39,9 +39,10 @@ from conformance.judging.transcript import WHOLE_ENDS, Transcript, finding_at_en
 from conformance.profiles.lookup import find
 from conformance.profiles.profile import reading
 from conformance.profiles.variants import variant_for
-from conformance.rules.about import About
-from conformance.rules.forms.differences import first_difference
+from conformance.rules.about import About, Change
+from conformance.rules.forms.differences import first_difference, view
 from conformance.rules.model import Rule
+from conformance.rules.paths import MISSING
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "hops"
@@ -325,5 +326,6 @@ def _judge_pair(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any,
         return
     where, expected, came, change = first_difference(wanted, got)
     message = f"expected {expected}, got {came} at {where}"
-    found = finding_at_end(rule, answer, message, about=About(change=change))
+    about = About(change=Change.LOST if came.startswith(view(MISSING)) else change)
+    found = finding_at_end(rule, answer, message, about=about)
     ledger.add(rule.id, Verdict.FAIL, findings=(found,), by=_NAME)

@@ -35,10 +35,8 @@ _PIECES: Final = 3  # lines that one event falls apart into
 _ANY_TEXT: Final[EventSign] = ("text", "")
 _MOVED_TEXT: Final[EventSign] = ("moved", "")
 _ANY_FRAME: Final[EventSign] = ("unread", "")
-_ORDERS: Final = frozenset({BreachKind.ORDER, BreachKind.LATE})
 _FIELDS: Final = frozenset({BreachKind.FIELD, BreachKind.UNREAD_FIELD, BreachKind.NUMBER})
 _DELTAS: Final = frozenset({BreachKind.MARKED, BreachKind.REPEATED})
-_OF_ANY_ANSWER: Final = frozenset({"lost", "part"})
 
 
 def event_signs(finding: Finding) -> tuple[Sequence[EventSign], Sequence[EventSign]]:
@@ -48,17 +46,15 @@ def event_signs(finding: Finding) -> tuple[Sequence[EventSign], Sequence[EventSi
         return (), ()
     both = (*_lost(about), *_differing(about), *_misplaced(about))
     behind = tuple(_behind(about))
-    hangs_on = [*both, *behind, *_beside(finding)]
-    if both or kind is BreachKind.NUMBER:
-        hangs_on.append(_ANY_FRAME)
-    if kind is BreachKind.NUMBER:
-        hangs_on += [("field", path) for path, _ in about.fields]
+    counted = [("field", path) for path, _ in about.fields if kind is BreachKind.NUMBER]
+    holes = (_ANY_FRAME,) if both or counted else ()
+    hangs_on = (*both, *behind, *_beside(finding), *holes, *counted)
     return (*both, *behind, *_faulty(finding)), hangs_on
 
 
 def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
     """Whether two findings that share a sign may be of one event."""
-    if sign[0] in _OF_ANY_ANSWER:
+    if sign[0] in ("lost", "part"):
         return True
     if one.unit and set(one.answers).isdisjoint(other.answers):
         return False
@@ -75,7 +71,7 @@ def _lost(about: About) -> Iterator[EventSign]:
 
 def _misplaced(about: About) -> Iterator[EventSign]:
     """The event that came where it may not."""
-    if about.kind in _ORDERS and about.type:
+    if about.kind in (BreachKind.ORDER, BreachKind.LATE) and about.type:
         yield from (("type", about.type), ("lost", about.type), ("differs", about.type))
         yield from _part(about.type, _MOVED_TEXT)
 
@@ -92,7 +88,7 @@ def _differing(about: About) -> Iterator[EventSign]:
     """Texts that differ, by the events that hold them; and what a reader says of one event."""
     if about.kind is BreachKind.TEXTS:
         yield from (("differs", each) for each in (about.type, *about.beside) if each)
-    elif about.kind is BreachKind.EVENT and not _FLAGS.isdisjoint(dict(about.fields).values()):
+    elif _is_flagged(about):
         yield from (("differs", about.type), *_part(about.type))
     if about.kind is BreachKind.TEXTS or about.kind in _DELTAS:
         yield from (_ANY_TEXT, _MOVED_TEXT)
@@ -118,6 +114,8 @@ def _faulty(finding: Finding) -> Iterator[EventSign]:
     yield from (("at", event), ("behind", event))
     if about.kind in _FIELDS or about.kind is BreachKind.EVENT:
         yield from (("type", about.type), ("differs", about.type), ("opened", event))
+        # Others of these types may be as wrong: of a slice the first is reported.
+        yield from (("type", each) for each in about.beside if _is_flagged(about))
         yield from _part(about.type, _ANY_TEXT, _MOVED_TEXT)
     if about.kind is BreachKind.LATE:
         yield "opened", event
@@ -135,6 +133,11 @@ def _beside(finding: Finding) -> Iterator[EventSign]:
     is_frame = about.kind is BreachKind.EVENT and about.type.endswith(_FRAME)
     if about.kind in _DELTAS or is_frame or _is_unread(about):
         yield from (("frame", finding.event + n) for n in range(-_PIECES, _PIECES + 1))
+
+
+def _is_flagged(about: About) -> bool:
+    """Whether a reader says of an event that it does not fit those before it."""
+    return about.kind is BreachKind.EVENT and not _FLAGS.isdisjoint(dict(about.fields).values())
 
 
 def _is_unread(about: About) -> bool:

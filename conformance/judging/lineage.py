@@ -29,7 +29,6 @@ from conformance.judging.run_rules import THINKING
 from conformance.rules.about import BreachKind, Change
 from conformance.rules.verdicts import Level, Verdict
 
-_VALUES: Final = frozenset({BreachKind.FIELD, BreachKind.NUMBER})  # of a field with a wrong one
 _LEVELS: Final = {level: rank for rank, level in enumerate(Level)}
 # Every semantic event has a choice, every comparison an exchange: such a slice is not a part.
 _WHOLE: Final = frozenset({"choice", "exchange"})
@@ -104,7 +103,8 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         gone = [path for path, value in fields if value is None and about.kind is BreachKind.FIELD]
         lost = [path.rpartition(".")[2] for path in gone]
         missing: list[Sign] = [("missing", name) for name in lost]
-        names = (*finding.slice, *(path for path, _ in fields), *lost)
+        # A value may be a name: that of a marker which opens a field.
+        names = (*finding.slice, *(each for pair in fields for each in pair), *lost)
         lacking: list[Sign] = [("missing", name) for name in names]
         named: list[Sign] = [pair for pair in fields if pair[1] is not None]
         own = _slice_pairs(finding)
@@ -117,7 +117,7 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         yield [at for at in hangs_on if level_rank(ordered[at]) <= rank]
         lost_text = [_LOST] if about.kind is BreachKind.UNREAD_FIELD else []
         shown: list[Sign] = [_STRAY] if _is_stray_marker(finding) else []
-        given = named if about.kind in _VALUES else []
+        given = named if about.kind in (BreachKind.FIELD, BreachKind.NUMBER) else []
         for sign in (*missing, *given, *shown, event, *lost_text):
             first.setdefault(sign, place)
 

@@ -96,6 +96,14 @@ COUNTED = {
     ),
 }
 
+AMBIGUOUS = {
+    "rule": "wire/x/message-known",
+    "event": 8,
+    "about": about(
+        "event", "item.text", beside=("item.done", "item.text"), fields=(("ambiguous", "True"),)
+    ),
+}
+
 # An earlier finding and a later one, and which of both follows from the other.
 PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("one type is missing", LOST, LOST_IN_ORDER, "later"),
@@ -126,6 +134,7 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ),
     ("but leaves no hole", {**UNNAMED, "event": 2}, HOLE, ""),
     ("a number too high is an event that is lost", COUNTED, LOST_IN_ORDER, "later"),
+    ("an event as wrong as the first of its kind", AMBIGUOUS, UNENDED, "later"),
     ("another answer", {**UNREAD, "unit": "turn", "answers": (2,)}, HOLE, ""),
     (
         "a part under two ids",

@@ -27,11 +27,9 @@ def test_how_one_text_became_another(has: str, change: Change) -> None:
     assert first_difference([{"data": GAVE}], [{"data": has}]).change is change
 
 
-def test_what_only_one_side_has_is_lost_or_added() -> None:
-    assert first_difference([GAVE], []).change is Change.LOST
-    assert first_difference([], [GAVE]).change is Change.NONE
-    assert first_difference({"data": GAVE}, {}).change is Change.LOST
-    assert first_difference(1, 2).change is Change.NONE
+def test_only_texts_become_others() -> None:
+    for had, has in (([GAVE], []), ({"data": GAVE}, {}), (1, 2)):
+        assert first_difference(had, has).change is Change.NONE
 
 
 def test_what_fields_hold_is_cleaned() -> None:

@@ -18,7 +18,7 @@ _WORD: Final = "type"  # a field whose text is one word: it is reported whole
 
 
 class Difference(NamedTuple):
-    """The path of a difference (`2.summary.0.text`), what either side shows there, and how."""
+    """The path of a difference (`2.summary.0.text`), what either side has there; texts: how."""
 
     path: str
     had: str
@@ -37,8 +37,7 @@ def first_difference(left: Any, right: Any, path: str = "") -> Difference:
         at = _first_other(left, right)
         below = f"{path}.{at}".lstrip(".")
         if _is_longer_by_one_run(left, right, at):
-            lost = _of_list(left[at], left), _of_list(MISSING, right)
-            return Difference(below, *lost, Change.LOST)
+            return Difference(below, _of_list(left[at], left), _of_list(MISSING, right))
         if _is_longer_by_one_run(right, left, at):
             return Difference(below, _of_list(MISSING, left), _of_list(right[at], right))
         if at < min(len(left), len(right)):
@@ -49,8 +48,7 @@ def first_difference(left: Any, right: Any, path: str = "") -> Difference:
             had, has = (beginning(repr(each), _SHOWN, "") for each in (left, right))
         change = Change.of(left, right, at)
         return Difference(f"{path or 'text'} (character {at})", had, has, change)
-    change = Change.LOST if right is MISSING else Change.NONE
-    return Difference(path or "value", view(left), view(right), change)
+    return Difference(path or "value", view(left), view(right))
 
 
 def _first_other(left: Sequence[Any], right: Sequence[Any]) -> int:

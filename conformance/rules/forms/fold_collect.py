@@ -183,10 +183,9 @@ class CollectMachine(Machine):
             return FIRED if is_first and has_subject else None
         said, wanted, got = found
         after = self._last_mark(slice_, event if has_more else None)
+        message = f"{path} of {event.type}{said}"
         if stated is MISSING:
             message = f"{event.type} has no {path} for what {after} ended"
-        else:
-            message = f"{path} of {event.type}{said}"
         kinds, held = self.types(self.collecting), fields_held({path: stated})
         about = About(BreachKind.TEXTS, event.type, () if state.count else kinds, kinds, held)
         return Breach(message, (wanted,), got, after, about=about)

@@ -48,7 +48,7 @@ class Never(Form, frozen=True):
     events: tuple[str, ...]
     after: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
-    restates: bool = False  # the event says a text otherwise than its pieces do
+    restates: bool = False  # the event says otherwise what pieces said before it
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:
@@ -233,8 +233,8 @@ class NeverMachine(Machine):
     ) -> Breach:
         fields = _fields_looked_at(event, self.aliases[name])
         about = replace(about, type=event.type, fields=fields_held(fields))
-        shown = _fields_shown(fields)
-        return Breach(f"{event.type}{shown} {when}", (), event.type, after, about=about)
+        message = f"{event.type}{_fields_shown(fields)} {when}"
+        return Breach(message, (), event.type, after, about=about)
 
 
 def _fields_looked_at(event: Event, alias: Alias) -> dict[str, Any]:
