@@ -54,6 +54,7 @@ def recorded(
         ("https://adb-1.azuredatabricks.net/serving-endpoints/chat/completions", "databricks"),
         ("https://api.cloudflare.com/client/v4/accounts/a/ai/v1/chat/completions", "cloudflare"),
         ("https://openrouter.ai/api/v1/chat/completions", "openrouter"),
+        ("https://text.pollinations.ai/openai", "pollinations"),
         ("https://user:pass@api.groq.com:443/openai/v1/chat/completions", "groq-raw"),
         ("https://api.z.ai.example.com/chat/completions", "strict"),
         ("https://example.com/api.z.ai/chat/completions", "strict"),

@@ -20,7 +20,7 @@ _HOSTS: Final = frozenset(
         *("ai-gateway.vercel.sh", "gateway.ai.cloudflare.com", "api.cloudflare.com"),
         *("api.doubleword.ai", "api.avian.io", "api.cerebras.ai", "inference.baseten.co"),
         *("api.xiaomimimo.com", "api.hunyuan.cloud.tencent.com", "ark.cn-beijing.volces.com"),
-        *("api.ai21.com", "api.cline.bot", "aihubmix.com", "opencode.ai"),
+        *("api.ai21.com", "api.cline.bot", "aihubmix.com", "opencode.ai", "text.pollinations.ai"),
     }
 )
 _DOMAINS: Final = (".githubcopilot.com", "aiplatform.googleapis.com")
