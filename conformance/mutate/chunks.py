@@ -32,18 +32,12 @@ CHUNKS: Final = OperatorTable()
 def _only_deltas(stream: Stream, kind: TextKind) -> list[Delta]:
     """Deltas of a kind in chunks that hold no text of another kind, no role and no end."""
     every, free = find_deltas(stream), set(plain_places(stream))
+    if not repeats_role(stream):
+        free -= {n for n in free if message_at(stream, n, "role")}
     kinds: dict[int, set[str]] = {}
     for each in every:
         kinds.setdefault(each.place, set()).add(each.kind)
-    return [
-        each
-        for each in every
-        if kinds[each.place] == {kind} and each.place in free and not _has_role(stream, each.place)
-    ]
-
-
-def _has_role(stream: Stream, place: int) -> bool:
-    return bool(message_at(stream, place, "role")) and not repeats_role(stream)
+    return [each for each in every if kinds[each.place] == {kind} and each.place in free]
 
 
 def _text_chunks(stream: Stream) -> list[int]:

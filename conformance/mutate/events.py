@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -36,9 +36,16 @@ def _single_ends(stream: Stream) -> list[int]:
 
 def _end_of_text(stream: Stream, place: int) -> int:
     """Place of the event that ends the text that a delta adds to; 0 where there is none."""
-    layout = stream.layout
-    ends = stream.typed(layout.text_ends.get(stream.pieces[place].type, ""))
-    keys = [key.split(".") for key in layout.text_keys]
+    return _first_of_text(stream, place, _text_ends(stream, stream.pieces[place].type))
+
+
+def _text_ends(stream: Stream, kind: str) -> list[int]:
+    """Places of events that end texts of a type of delta."""
+    return stream.typed(stream.layout.text_ends.get(kind, ""))
+
+
+def _first_of_text(stream: Stream, place: int, ends: Iterable[int]) -> int:
+    keys = [key.split(".") for key in stream.layout.text_keys]
     wanted = [stream.value_at(place, *key) for key in keys]
     fitting = (n for n in ends if [stream.value_at(n, *key) for key in keys] == wanted)
     return next(fitting, 0)
@@ -48,7 +55,9 @@ def _ended_deltas(stream: Stream) -> list[int]:
     """Deltas whose text is ended."""
     if not stream.layout.text_ends:
         return []
-    return [place for place in delta_places(stream) if _end_of_text(stream, place)]
+    found = [(place, stream.pieces[place].type) for place in delta_places(stream)]
+    ends = {kind: _text_ends(stream, kind) for kind in {kind for _, kind in found}}
+    return [place for place, kind in found if _first_of_text(stream, place, ends[kind])]
 
 
 def _restated_deltas(stream: Stream) -> list[int]:
