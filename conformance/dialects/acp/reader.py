@@ -232,9 +232,8 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sink.end_message(_REASONS.get(reason, reason), counts)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A message of a session, or the response to a prompt; other JSON-RPC is anybody's."""
-    del frame
     fields = mapping(payload)
     if fields.get("jsonrpc") != "2.0":
         return False

@@ -167,9 +167,8 @@ def _usage(value: Any) -> dict[str, int]:
     return found
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a run, of a message or of reasoning."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     return kind in _KNOWN and kind not in ("RAW", "CUSTOM")

@@ -181,9 +181,8 @@ class AppServerReader(ProgramReader[TurnItems]):
         self._sink.end_message(_REASONS.get(status, status), self._usage())
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A notification about a thread, a turn or an item, which does not say that it is JSON-RPC."""
-    del frame
     fields = mapping(payload)
     params = mapping(fields.get("params"))
     is_ours = string(fields.get("method")) in METHODS and "jsonrpc" not in fields

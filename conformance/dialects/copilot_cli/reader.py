@@ -177,9 +177,8 @@ class SessionReader(ProgramReader[SessionBlocks]):
             self._say_done()
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a session: its type, and its data beside it."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     return (

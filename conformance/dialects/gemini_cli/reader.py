@@ -117,9 +117,8 @@ class RunReader(ProgramReader[RunParts]):
         self._sink.say_error({"choice": 0, "code": string(error.get("type")), "message": message})
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A line by its type and the fields that only Gemini CLI gives it; messages name no dialect."""
-    del frame
     fields = mapping(payload)
     marks = _MARKS.get(string(fields.get("type")))
     if marks is None:

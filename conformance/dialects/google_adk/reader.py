@@ -144,9 +144,8 @@ def is_event(fields: Mapping[str, Any]) -> bool:
     return any(isinstance(each, str) for each in named)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event, or a list of them; an error alone names no dialect."""
-    del frame
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
     names = fields.get("invocationId"), fields.get("author")
     return all(isinstance(each, str) for each in names) and "type" not in fields

@@ -96,9 +96,8 @@ class TokenReader(GeneratedTextReader):
         self._sink.say_error({**error, "code": error["code"] or string(fields.get("error_type"))})
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A token beside the place of the whole text, or a whole answer with its details."""
-    del frame
     fields = first_answer(payload)
     if "token" in fields:
         is_token = isinstance(mapping(fields["token"]).get("text"), str)

@@ -202,9 +202,8 @@ _ACTS: Final = {
 }
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a message, bare or in the envelope of the server."""
-    del frame
     fields = mapping(payload)
     if fields.get("type") == "event" and fields.get("method") in _METHODS:
         return "namespace" in mapping(fields.get("params"))

@@ -207,9 +207,8 @@ def is_refusal(fields: Mapping[str, Any]) -> bool:
     return bool(fields.get("error")) or fields.get("object") == "error"
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a conversation, or a whole answer."""
-    del frame
     fields = mapping(payload)
     is_body = fields.get("object") == BODY or (
         "conversation_id" in fields and isinstance(fields.get("outputs"), list)

@@ -160,9 +160,8 @@ class OpalReader(ProgramReader[AgentRun]):
         self._sink.end_message(reason, whole_counts(params.get("usage"), _COUNTS))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A notification of the agent; other JSON-RPC is anybody's."""
-    del frame
     fields = mapping(payload)
     params = mapping(fields.get("params"))
     return fields.get("method") == "agent/event" and isinstance(params.get("type"), str)

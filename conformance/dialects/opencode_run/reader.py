@@ -140,9 +140,8 @@ def _is_refusal(state: dict[str, Any]) -> bool:
     return state.get("status") == "error" and _REJECTED in string(state.get("error"))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A line of a session that holds a part, or the error of one."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if not isinstance(fields.get("sessionID"), str) or kind not in LINES:

@@ -215,7 +215,6 @@ def is_answer(fields: Mapping[str, Any]) -> bool:
     return isinstance(fields.get(SAID), list) or is_failure
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """What is kept of an answer, be it of its failure: no other API has such keys."""
-    del frame
     return is_answer(mapping(payload))

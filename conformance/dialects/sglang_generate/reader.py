@@ -120,9 +120,8 @@ class GrowingTextReader(GeneratedTextReader):
         self._finish(mapping(about.get("finish_reason")), about)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A text with the metadata of SGLang; an error alone names no dialect."""
-    del frame
     fields = first_answer(payload)
     about = mapping(fields.get("meta_info"))
     is_text = isinstance(fields.get("text"), str) or "output_ids" in fields

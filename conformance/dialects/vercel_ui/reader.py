@@ -182,9 +182,8 @@ class UiMessageReader(TypedReader[UiParts]):
             self._content.end_call(fields)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A part that no other dialect has; `start`, `finish` and `error` without a text are any's."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if kind in _OF_TEXTS:
