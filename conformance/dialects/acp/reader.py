@@ -84,8 +84,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._in_turn = False
         self._named: list[str] = []  # the sessions of what the turn says; two are enough
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         method = string(fields.get("method"))
         if method == "session/update":

@@ -82,8 +82,7 @@ class AguiReader(TypedReader[RunMessages]):
         self._stepped = 0
         self._calls = StreamedCalls()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "RUN_STARTED":

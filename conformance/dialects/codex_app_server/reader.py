@@ -86,8 +86,7 @@ class AppServerReader(ProgramReader[TurnItems]):
         self._before = self._total  # what the thread had counted before the turn
         self._streamed: set[str] = set()  # ids of items that had deltas, as long as they are open
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         method = string(fields.get("method"))
         if not method:

@@ -98,8 +98,7 @@ class ExecReader(ProgramReader[ExecItems]):
         super()._renew()
         self._has_spoken = False
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "turn.started":

@@ -149,8 +149,7 @@ class SessionReader(ProgramReader[SessionBlocks]):
     content_type = SessionBlocks
     history = "input"
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         is_own = not fields.get("agentId")

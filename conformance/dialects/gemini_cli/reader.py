@@ -84,8 +84,7 @@ class RunReader(ProgramReader[RunParts]):
         super()._renew()
         self._notice = ""
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "init":

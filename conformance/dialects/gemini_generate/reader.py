@@ -142,8 +142,7 @@ class GeminiReader:
             self._renew()
         self._name = name
 
-    def echo(self, answer: int) -> Mapping[str, Any] | None:
-        del answer
+    def echo(self, _answer: int) -> Mapping[str, Any] | None:
         return None
 
     def _value(self, payload: Any, *, is_body: bool) -> None:

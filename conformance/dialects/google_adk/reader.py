@@ -38,8 +38,7 @@ class AdkReader(TypedReader[Invocation]):
     unknown = UNKNOWN
     history = "newMessage.parts"
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         if "error" in fields:
             self._sink.wire(ERROR, fields)

@@ -45,8 +45,7 @@ class TokenReader(GeneratedTextReader):
         self._pieces: list[str] = []
         return super()._new_content()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         if "error" in fields:
             self._fail(fields)

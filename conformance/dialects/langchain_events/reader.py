@@ -57,8 +57,7 @@ class EventsReader(TypedReader[RunContent]):
         self._count = 0
         self._reason = ""
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         method, params = string(fields.get("method")), mapping(fields.get("params"))
         if fields.get("type") == "event" and method:

@@ -125,8 +125,7 @@ class ConversationReader(TypedReader[EntryBlocks]):
         self._entry = None
         return EntryBlocks(self._sink)
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind not in STREAMED:

@@ -102,8 +102,7 @@ class OpalReader(ProgramReader[AgentRun]):
         self._turn = 0
         self._in_turn = False
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         if fields.get("method") == "agent/event":
             self._read_agent(mapping(fields.get("params")))

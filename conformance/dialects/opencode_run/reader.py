@@ -63,8 +63,7 @@ class RunReader(ProgramReader[RunParts]):
         self._has_called = self._has_spoken = self._is_refused = False  # in the step
         self._tokens: Counter[str] = Counter()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "step_start":

@@ -103,8 +103,7 @@ class BusReader(TypedReader[OverlappingTurns]):
     history = "parts"
     is_of_api = False
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         event = unwrapped(payload)
         kind, fields = string(event.get("type")), mapping(event.get("properties"))
         if kind not in EVENTS.types:

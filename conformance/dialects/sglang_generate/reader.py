@@ -50,8 +50,7 @@ class GrowingTextReader(GeneratedTextReader):
         self._so_far = ""
         return super()._new_content()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         about = mapping(fields.get("meta_info"))
         if "error" in fields:

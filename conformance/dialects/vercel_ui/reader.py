@@ -117,8 +117,7 @@ class UiMessageReader(TypedReader[UiParts]):
             return self._sink.events()
         return events
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind.startswith("data-"):
