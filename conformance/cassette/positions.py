@@ -51,8 +51,7 @@ def cassette_layout(path: Path | str, exchange: int) -> Layout:
 
 
 @lru_cache(maxsize=1)  # the exchanges of a file are asked for one after the other
-def _cassette_layouts(path: Path, changing: tuple[int, ...]) -> dict[int, Layout]:
+def _cassette_layouts(path: Path, _changing: tuple[int, ...]) -> dict[int, Layout]:
     """The layouts of all exchanges, for a file that has not changed since."""
-    del changing
     drafts = CassetteReader(path, locating=True).drafts()
     return {each.number: Layout(each.head_line, each.offsets, each.lines) for each in drafts}

@@ -135,9 +135,8 @@ def _changing(path: Path) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1)  # the exchanges of a file are asked for one after the other
-def _socket_layouts(path: Path, changing: tuple[int, ...]) -> list[Layout] | None:
+def _socket_layouts(path: Path, _changing: tuple[int, ...]) -> list[Layout] | None:
     """The layouts of all answers of a cassette with WebSockets; None for any other."""
-    del changing
     if not has_messages(path):
         return None
     return carried_layouts(carried_exchanges(read(path)), partial(cassette_layout, path))

@@ -63,12 +63,10 @@ class VerbGroup(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return taken_plainly(super().get_params(ctx))
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        del ctx
+    def list_commands(self, _ctx: Any) -> list[str]:
         return list(VERBS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand | None:
-        del ctx
+    def get_command(self, _ctx: Any, cmd_name: str) -> TyperCommand | None:
         line = VERBS.get(cmd_name)
         return None if line is None else TyperCommand(cmd_name, help=line, rich_markup_mode=None)
 

@@ -216,8 +216,7 @@ def _has_screen() -> bool:
 
 
 @contextmanager
-def _no_keys(feed: TrafficFeed, on_quit: Callable[[], None]) -> Iterator[None]:
-    del feed, on_quit
+def _no_keys(_feed: TrafficFeed, _on_quit: Callable[[], None]) -> Iterator[None]:
     yield
 
 

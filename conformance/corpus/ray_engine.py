@@ -76,8 +76,7 @@ class RayEngine:
             hint = _TOKEN if is_refused else ""
             raise UsageError(f"Ray cannot be begun: {reason}", hint=hint) from err
 
-    def run_task(self, place: int, task: FragmentTask) -> FragmentOutcome:
-        del place
+    def run_task(self, _place: int, task: FragmentTask) -> FragmentOutcome:
         errors = self._ray.exceptions
         try:
             data = self._ray.get(self._task.remote(msgspec.msgpack.encode(task), __version__))

@@ -172,24 +172,20 @@ class RpcConversation:
         session = string(mapping(fields.get("params")).get(self.session_key))
         return session in self._left - {self.session} and self.is_news(fields)
 
-    def is_news(self, fields: Message) -> bool:
+    def is_news(self, _fields: Message) -> bool:
         """Whether a message says how a session is, and nothing of a turn in it."""
-        del fields
         return False
 
-    def answer(self, method: str, fields: Message) -> Message:
+    def answer(self, method: str, _fields: Message) -> Message:
         """Result or error of a request of the agent; refused, where the dialect knows no other."""
-        del fields
         return {"error": {"code": NO_METHOD, "message": f"{method} is not offered"}}
 
-    def hear(self, method: str, params: Message) -> list[Message]:
+    def hear(self, _method: str, _params: Message) -> list[Message]:
         """What to write after a notification."""
-        del method, params
         return []
 
-    def ends(self, method: str) -> bool:
+    def ends(self, _method: str) -> bool:
         """Whether the response to that request ends a turn, be it an error."""
-        del method
         return False
 
     def after_refusal(self, method: str, error: Message) -> list[Message]:

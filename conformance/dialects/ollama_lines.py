@@ -201,8 +201,7 @@ class LineReader:
             self._sink.say("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
-    def echo(self, answer: int) -> Mapping[str, Any] | None:
-        del answer
+    def echo(self, _answer: int) -> Mapping[str, Any] | None:
         return None
 
     def _value(self, fields: dict[str, Any], payload: Any, *, is_body: bool) -> None:

@@ -139,8 +139,7 @@ class TypedReader(Generic[State]):
             self._sink.say("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
-    def echo(self, answer: int) -> Mapping[str, Any] | None:
-        del answer
+    def echo(self, _answer: int) -> Mapping[str, Any] | None:
         return None
 
 

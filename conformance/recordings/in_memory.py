@@ -10,6 +10,5 @@ from conformance.cassette import Recording
 class InMemory(Recording, frozen=True):
     """A recording that is in no file: its findings have no line."""
 
-    def locate(self, exchange: int, offsets: Sequence[int]) -> list[int]:
-        del exchange
+    def locate(self, _exchange: int, offsets: Sequence[int]) -> list[int]:
         return [1] * len(offsets)

@@ -246,7 +246,7 @@ def test_expect_names_rules_and_verdicts(tmp_path: Path) -> None:
     lines = reported(saved(tmp_path, exchange(), expect=expect))
     assert "did you mean 'wire/chat/done-once'?" in lines[0]
     assert "got 'RED'" in lines[1]
-    assert "lies in no folder 'mutants'" in lines[2]
+    assert "is in no folder 'mutants'" in lines[2]
 
 
 def test_what_fails_on_purpose_is_looked_at_for_secrets_only(tmp_path: Path) -> None:

@@ -84,8 +84,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._in_turn = False
         self._named: list[str] = []  # the sessions of what the turn says; two are enough
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         method = string(fields.get("method"))
         if method == "session/update":
@@ -232,9 +231,8 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sink.end_message(_REASONS.get(reason, reason), counts)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A message of a session, or the response to a prompt; other JSON-RPC is anybody's."""
-    del frame
     fields = mapping(payload)
     if fields.get("jsonrpc") != "2.0":
         return False

@@ -82,8 +82,7 @@ class AguiReader(TypedReader[RunMessages]):
         self._stepped = 0
         self._calls = StreamedCalls()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "RUN_STARTED":
@@ -167,9 +166,8 @@ def _usage(value: Any) -> dict[str, int]:
     return found
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a run, of a message or of reasoning."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     return kind in _KNOWN and kind not in ("RAW", "CUSTOM")

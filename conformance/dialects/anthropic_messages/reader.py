@@ -147,9 +147,8 @@ class MessagesReader(TypedReader[Content]):
         self._sink.say("usage", {"choice": 0, **self._usage})
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a message or a message; an `error` or a `ping` alone names no dialect."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if kind == "message_start" and mapping(fields.get("message")).get("role") == "user":

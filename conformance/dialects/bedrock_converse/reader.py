@@ -129,8 +129,7 @@ class ConverseReader:
         elif not self._is_done:
             self._sink.say("cut", {"choice": 0, "how": how})
 
-    def echo(self, answer: int) -> Mapping[str, Any] | None:
-        del answer
+    def echo(self, _answer: int) -> Mapping[str, Any] | None:
         return None
 
     def _read_event(

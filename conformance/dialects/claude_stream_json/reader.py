@@ -210,9 +210,8 @@ class StreamJsonReader(MessagesReader):
             self._in_step = False
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A wrapped event, a message with its session, the beginning of a session, or its result."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if kind == "stream_event":

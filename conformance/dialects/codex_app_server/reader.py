@@ -86,8 +86,7 @@ class AppServerReader(ProgramReader[TurnItems]):
         self._before = self._total  # what the thread had counted before the turn
         self._streamed: set[str] = set()  # ids of items that had deltas, as long as they are open
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         method = string(fields.get("method"))
         if not method:
@@ -181,9 +180,8 @@ class AppServerReader(ProgramReader[TurnItems]):
         self._sink.end_message(_REASONS.get(status, status), self._usage())
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A notification about a thread, a turn or an item, which does not say that it is JSON-RPC."""
-    del frame
     fields = mapping(payload)
     params = mapping(fields.get("params"))
     is_ours = string(fields.get("method")) in METHODS and "jsonrpc" not in fields

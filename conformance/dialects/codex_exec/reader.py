@@ -98,8 +98,7 @@ class ExecReader(ProgramReader[ExecItems]):
         super()._renew()
         self._has_spoken = False
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "turn.started":
@@ -134,9 +133,8 @@ class ExecReader(ProgramReader[ExecItems]):
         self._sink.end_message("stop", whole_counts(fields.get("usage"), _COUNTS))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """The beginning of a thread, or an item of one; turns and errors name no dialect."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if kind == "thread.started":

@@ -128,9 +128,8 @@ def is_failure(fields: Mapping[str, Any]) -> bool:
     return bool(string(fields.get("message")) or fields.get("error"))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a stream or a whole answer; an error alone names no dialect."""
-    del frame
     fields = mapping(payload)
     is_body = isinstance(fields.get("message"), dict) and "finish_reason" in fields
     return string(fields.get("type")) in STREAMED or is_body

@@ -149,8 +149,7 @@ class SessionReader(ProgramReader[SessionBlocks]):
     content_type = SessionBlocks
     history = "input"
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         is_own = not fields.get("agentId")
@@ -177,9 +176,8 @@ class SessionReader(ProgramReader[SessionBlocks]):
             self._say_done()
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a session: its type, and its data beside it."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     return (

@@ -84,8 +84,7 @@ class RunReader(ProgramReader[RunParts]):
         super()._renew()
         self._notice = ""
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "init":
@@ -117,9 +116,8 @@ class RunReader(ProgramReader[RunParts]):
         self._sink.say_error({"choice": 0, "code": string(error.get("type")), "message": message})
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A line by its type and the fields that only Gemini CLI gives it; messages name no dialect."""
-    del frame
     fields = mapping(payload)
     marks = _MARKS.get(string(fields.get("type")))
     if marks is None:

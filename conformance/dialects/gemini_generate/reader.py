@@ -142,8 +142,7 @@ class GeminiReader:
             self._renew()
         self._name = name
 
-    def echo(self, answer: int) -> Mapping[str, Any] | None:
-        del answer
+    def echo(self, _answer: int) -> Mapping[str, Any] | None:
         return None
 
     def _value(self, payload: Any, *, is_body: bool) -> None:
@@ -254,12 +253,11 @@ def _speaks_for_user(content: dict[str, Any]) -> bool:
     return content.get("role") != "model" and bool(kinds - {"functionResponse"})
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An answer, or a list of them; an error alone names no dialect.
 
     Embeddings and caches are no answers, and events of agents count tokens in the same way.
     """
-    del frame
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
     if not fields.keys().isdisjoint(_NO_ANSWERS):
         return False

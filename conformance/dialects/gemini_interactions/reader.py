@@ -143,9 +143,8 @@ class InteractionsReader(TypedReader[Steps]):
         self._sink.say_usage(token_counts(usage, _COUNTED, "total_tokens"))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of an interaction, also of the earlier ones, or a whole one; an error names none."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("event_type"))
     return (

@@ -55,8 +55,7 @@ def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
             )
 
 
-def _error(message: str, code: str) -> Fields:
-    del code
+def _error(message: str, _code: str) -> Fields:
     return {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": message}}
 
 

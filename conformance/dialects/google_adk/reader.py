@@ -38,8 +38,7 @@ class AdkReader(TypedReader[Invocation]):
     unknown = UNKNOWN
     history = "newMessage.parts"
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         if "error" in fields:
             self._sink.wire(ERROR, fields)
@@ -144,9 +143,8 @@ def is_event(fields: Mapping[str, Any]) -> bool:
     return any(isinstance(each, str) for each in named)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event, or a list of them; an error alone names no dialect."""
-    del frame
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
     names = fields.get("invocationId"), fields.get("author")
     return all(isinstance(each, str) for each in names) and "type" not in fields

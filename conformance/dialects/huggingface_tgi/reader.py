@@ -45,8 +45,7 @@ class TokenReader(GeneratedTextReader):
         self._pieces: list[str] = []
         return super()._new_content()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         if "error" in fields:
             self._fail(fields)
@@ -96,9 +95,8 @@ class TokenReader(GeneratedTextReader):
         self._sink.say_error({**error, "code": error["code"] or string(fields.get("error_type"))})
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A token beside the place of the whole text, or a whole answer with its details."""
-    del frame
     fields = first_answer(payload)
     if "token" in fields:
         is_token = isinstance(mapping(fields["token"]).get("text"), str)

@@ -57,8 +57,7 @@ class EventsReader(TypedReader[RunContent]):
         self._count = 0
         self._reason = ""
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         method, params = string(fields.get("method")), mapping(fields.get("params"))
         if fields.get("type") == "event" and method:
@@ -202,9 +201,8 @@ _ACTS: Final = {
 }
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a message, bare or in the envelope of the server."""
-    del frame
     fields = mapping(payload)
     if fields.get("type") == "event" and fields.get("method") in _METHODS:
         return "namespace" in mapping(fields.get("params"))

@@ -205,9 +205,8 @@ def is_failure(frame: Frame | None, fields: Mapping[str, Any]) -> bool:
     return bool(fields.get("error")) or (frame is not None and frame.event == "error")
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a stream or a whole answer; an error alone names no dialect."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     is_body = "model_instance_id" in fields and isinstance(fields.get("output"), list)

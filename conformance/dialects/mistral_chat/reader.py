@@ -79,9 +79,8 @@ def _request_parts(body: Any) -> Iterator[Event]:
             yield Event("request.part", data, 0, "wire")
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A chunk or a completion with a part of thinking; one that is a text breaks a rule."""
-    del frame
     choices = objects(mapping(payload).get("choices"))
     said = (mapping(choice.get(key)) for choice in choices for key in ("delta", "message"))
     parts = (part for each in said for part in objects(each.get("content")))

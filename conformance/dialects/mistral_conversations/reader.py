@@ -125,8 +125,7 @@ class ConversationReader(TypedReader[EntryBlocks]):
         self._entry = None
         return EntryBlocks(self._sink)
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind not in STREAMED:
@@ -207,9 +206,8 @@ def is_refusal(fields: Mapping[str, Any]) -> bool:
     return bool(fields.get("error")) or fields.get("object") == "error"
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of a conversation, or a whole answer."""
-    del frame
     fields = mapping(payload)
     is_body = fields.get("object") == BODY or (
         "conversation_id" in fields and isinstance(fields.get("outputs"), list)

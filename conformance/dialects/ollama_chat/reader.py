@@ -22,9 +22,8 @@ class OllamaReader(LineReader):
         return mapping(fields.get("message"))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A line or body with a message, or a list of models; an error alone names no dialect."""
-    del frame
     fields = mapping(payload)
     speaks = isinstance(fields.get("message"), dict) and isinstance(fields.get("done"), bool)
     return speaks or lists_models(fields)

@@ -26,8 +26,7 @@ class GenerateReader(LineReader):
         return {**fields, "content": fields.get("response")}
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A line or body with a response; an error alone names no dialect."""
-    del frame
     fields = mapping(payload)
     return isinstance(fields.get("response"), str) and isinstance(fields.get("done"), bool)

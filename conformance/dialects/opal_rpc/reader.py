@@ -102,8 +102,7 @@ class OpalReader(ProgramReader[AgentRun]):
         self._turn = 0
         self._in_turn = False
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         if fields.get("method") == "agent/event":
             self._read_agent(mapping(fields.get("params")))
@@ -160,9 +159,8 @@ class OpalReader(ProgramReader[AgentRun]):
         self._sink.end_message(reason, whole_counts(params.get("usage"), _COUNTS))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A notification of the agent; other JSON-RPC is anybody's."""
-    del frame
     fields = mapping(payload)
     params = mapping(fields.get("params"))
     return fields.get("method") == "agent/event" and isinstance(params.get("type"), str)

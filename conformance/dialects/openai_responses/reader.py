@@ -204,12 +204,11 @@ class ResponsesReader(TypedReader[Output]):
         self._sink.say_error(outcome.error(nested or flat))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A `response.*` event or a response; an `error` event alone names no dialect.
 
     What asks for one is no event, and is spelled alike in the Realtime API.
     """
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if kind == CREATE or is_realtime(fields):

@@ -63,8 +63,7 @@ class RunReader(ProgramReader[RunParts]):
         self._has_called = self._has_spoken = self._is_refused = False  # in the step
         self._tokens: Counter[str] = Counter()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind == "step_start":
@@ -140,9 +139,8 @@ def _is_refusal(state: dict[str, Any]) -> bool:
     return state.get("status") == "error" and _REJECTED in string(state.get("error"))
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A line of a session that holds a part, or the error of one."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if not isinstance(fields.get("sessionID"), str) or kind not in LINES:

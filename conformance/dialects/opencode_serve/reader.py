@@ -103,8 +103,7 @@ class BusReader(TypedReader[OverlappingTurns]):
     history = "parts"
     is_of_api = False
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         event = unwrapped(payload)
         kind, fields = string(event.get("type")), mapping(event.get("properties"))
         if kind not in EVENTS.types:
@@ -227,8 +226,7 @@ def _is_of_assistant(part: _Fields) -> bool:
     return part.get("type") in _OF_ASSISTANT and (part.get("type") != "text" or "time" in part)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """An event of the bus, whose fields stand apart from its type."""
-    del frame
     event = unwrapped(payload)
     return isinstance(event.get("properties"), dict) and string(event.get("type")) in EVENTS.types

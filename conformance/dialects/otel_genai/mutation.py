@@ -35,8 +35,7 @@ def _part_deltas(place: int, piece: Piece) -> Iterator[Delta]:
                 yield Delta(place, (path,), kind, (kind, choice, number), text, choice)
 
 
-def _error(message: str, code: str) -> dict[str, Any]:
-    del message
+def _error(_message: str, code: str) -> dict[str, Any]:
     return {"error_type": code}
 
 

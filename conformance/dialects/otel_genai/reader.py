@@ -123,9 +123,8 @@ class TelemetryReader(TypedReader[AnswerState]):
     def request(self, request: Request) -> list[Event]:
         return [*super().request(request), *_given_parts(request.json)]
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         """Spans are no stream: whatever comes as one is judged as the body that it should be."""
-        del frame
         self._read_body(payload)
 
     def _read_body(self, payload: Any) -> None:
@@ -215,7 +214,6 @@ def is_answer(fields: Mapping[str, Any]) -> bool:
     return isinstance(fields.get(SAID), list) or is_failure
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """What is kept of an answer, be it of its failure: no other API has such keys."""
-    del frame
     return is_answer(mapping(payload))

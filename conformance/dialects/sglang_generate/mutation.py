@@ -21,8 +21,7 @@ OPERATORS: Final = OperatorTable()
 _LAST: Final = places_with("meta_info", "finish_reason")
 
 
-def _error(message: str, code: str) -> dict[str, Any]:
-    del code
+def _error(message: str, _code: str) -> dict[str, Any]:
     return {"error": {"message": message}}
 
 

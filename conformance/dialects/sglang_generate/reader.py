@@ -50,8 +50,7 @@ class GrowingTextReader(GeneratedTextReader):
         self._so_far = ""
         return super()._new_content()
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         about = mapping(fields.get("meta_info"))
         if "error" in fields:
@@ -120,9 +119,8 @@ class GrowingTextReader(GeneratedTextReader):
         self._finish(mapping(about.get("finish_reason")), about)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A text with the metadata of SGLang; an error alone names no dialect."""
-    del frame
     fields = first_answer(payload)
     about = mapping(fields.get("meta_info"))
     is_text = isinstance(fields.get("text"), str) or "output_ids" in fields

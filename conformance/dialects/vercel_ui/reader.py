@@ -117,8 +117,7 @@ class UiMessageReader(TypedReader[UiParts]):
             return self._sink.events()
         return events
 
-    def _read_event(self, frame: Frame, payload: Any) -> None:
-        del frame
+    def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
         if kind.startswith("data-"):
@@ -182,9 +181,8 @@ class UiMessageReader(TypedReader[UiParts]):
             self._content.end_call(fields)
 
 
-def recognises(frame: Frame, payload: Any) -> bool:
+def recognises(_frame: Frame, payload: Any) -> bool:
     """A part that no other dialect has; `start`, `finish` and `error` without a text are any's."""
-    del frame
     fields = mapping(payload)
     kind = string(fields.get("type"))
     if kind in _OF_TEXTS:

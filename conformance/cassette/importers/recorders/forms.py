@@ -53,9 +53,8 @@ def _yaml_entries(tree: Any, row: Recorder) -> Iterator[Entry]:
         yield Entry(each, first_line(each) or 1)
 
 
-def _document_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _document_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
     """Each document of YAML; for other files nothing."""
-    del row
     if is_yaml(file):
         for each in load_trees(str(file.path), file.data):
             yield Entry(each, first_line(each) or 1)
@@ -95,9 +94,8 @@ def _paired_entries(value: Any, paths: str) -> list[Any]:
     return [{"request": one, "response": other} for one, other in pairs]
 
 
-def _line_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _line_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
     """One value of JSON a line, until one is none."""
-    del row
     for number, line in enumerate(file.data.removeprefix(BOM).split(b"\n"), 1):
         if not (text := line.strip()):
             continue
@@ -107,9 +105,8 @@ def _line_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
         yield Entry(value, number, text)
 
 
-def _httprr_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _httprr_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
     """Requests and responses in HTTP/1 syntax, each pair after the sizes of both."""
-    del row
     if not file.data.startswith(_HTTPRR):
         return
     data, at = file.data, len(_HTTPRR)
@@ -150,9 +147,8 @@ def _http_entry(request_part: bytes, answered: bytes, line: int) -> Entry:
     return Entry({"request": request, "response": response}, lines, is_text=True)
 
 
-def _txtar_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _txtar_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
     """Each section that is not named as a request, with the request before it."""
-    del row
     found = list(_SECTION.finditer(file.data))[:_MOST_SECTIONS]
     ends = [*(each.start() for each in found[1:]), len(file.data)]
     request_part: Any = None
@@ -170,9 +166,8 @@ def _txtar_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
         )
 
 
-def _insta_entries(file: ForeignFile, row: Recorder) -> Iterator[Entry]:
+def _insta_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
     """The stream behind the head of a snapshot; other values of a test are none."""
-    del row
     head = _SNAPSHOT.match(file.data)
     if head is not None and file.data.startswith(_STREAMS, head.end()):
         body, line = _stream_alone(file.data[head.end() :]), head[0].count(b"\n") + 1

@@ -29,8 +29,7 @@ def own_importers(folder: Path | None = None) -> tuple[Importer, ...]:
 
 
 @lru_cache(maxsize=4)
-def _importers_in(folder: Path, state: FileState) -> tuple[Importer, ...]:
-    del state
+def _importers_in(folder: Path, _state: FileState) -> tuple[Importer, ...]:
     rows = project_entries(folder).get("importers")
     return tuple(importer_of(_row_of(each)) for each in rows.sequence()) if rows else ()
 
