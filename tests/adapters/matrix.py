@@ -148,7 +148,7 @@ class Client:
         self._anchors = {(f.file, f.exchange, f.rule): f.anchor for f in self.findings}
 
     def anchor(self, stream: Result, rule: str) -> str:
-        """Where the finding of a recording stands; the client's list if it has no line of its own."""
+        """Where the finding of a recording stands; the client's list if it has no line."""
         return self._anchors.get((stream["file"], stream["exchange"], rule), self.name)
 
     def _found(self) -> Iterator[Finding]:
