@@ -176,7 +176,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         typer.Option(
             metavar="CAPABILITY",
             help="What the target lacks: thinking, tools, tool-choice, stop, format, summary,"
-            " encrypted, effort or models.",
+            " encrypted, effort, limit or models.",
         ),
     ] = None
     target: shared.TargetOption = ""

@@ -81,13 +81,28 @@ def _text(hops: ApplicationHops) -> Compared:
     return _texts(hops, hops.said.of("text"), hops.sent.of("text"))
 
 
+_AS_THOUGHT: Final = f"{rules.TEXT.id} reports it: the answer is shown as thinking"
+
+
 def _thinking(hops: ApplicationHops) -> Compared:
     if hops.hides or hops.need_not_show("thinking"):
         return False
     found = _texts(hops, _due(hops), hops.sent.of("thinking"))
     if isinstance(found, HopDifference) and _is_in_text(hops):
         return f"{rules.TEXT.id} reports it: all thinking is in the text"
+    if isinstance(found, HopDifference) and _is_thought(hops):
+        return _AS_THOUGHT
     return found
+
+
+def _is_thought(hops: ApplicationHops) -> bool:
+    """Whether the answer is shown as thinking, and nowhere as text."""
+    said, sent, thought = (
+        "".join(each.text for each in side).strip()
+        for side in (hops.said.of("text"), hops.sent.of("text"), hops.sent.of("thinking"))
+    )
+    own = "".join(each.text for each in hops.said.of("thinking"))
+    return len(said) >= TELLING and said in thought and said not in own and said not in sent
 
 
 def _is_in_text(hops: ApplicationHops) -> bool:
@@ -122,6 +137,8 @@ def _thinking_parts(hops: ApplicationHops) -> Compared:
     is_other = hops.are_whole and sent and len(said) != len(sent) and not is_joined
     if not is_other and len(begun) <= most:
         return True
+    if _is_thought(hops):
+        return _AS_THOUGHT
     if isinstance(_thinking(hops), HopDifference):
         if len(begun) <= most or len(spare) <= most - len(hops.said.of("thinking")):
             return f"what breaks {rules.THINKING.id} may be why"
@@ -180,6 +197,8 @@ def _order(hops: ApplicationHops) -> Compared:
         wanted = wanted[: len(got)]
     if wanted == got:
         return len(wanted) > 1
+    if _is_thought(hops):
+        return _AS_THOUGHT
     at = first_other(wanted, got)
     message = f"expected {', '.join(wanted)}, got {', '.join(got)}"
     return beside(hops, message, _merged(said)[at:], _merged(sent)[at:])

@@ -146,7 +146,7 @@ def _new_api_run(target: ApiTarget, profile: str | None) -> ApiRun:
     sanity = structs.replace(scenario, name="sanity", steps=scenario.steps_for(dialect)[:1])
     return ApiRun(
         target,
-        RequestSettings(options.model, options.max_tokens),
+        RequestSettings(options.model, options.max_tokens, lacks=frozenset(options.without)),
         ScenarioOutcome(ScenarioRun(sanity, dialect, ())),
         profile,
         # The script numbers its answers, so no two upstream answers of a gateway are equal.

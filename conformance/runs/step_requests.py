@@ -27,13 +27,15 @@ MARKER: Final = re.compile(r"(?=(K[A-Z2-7]{10}))")
 """Finds words of requests, wherever they stand."""
 
 _MARKER_LENGTH: Final = 10
+_EFFORTS: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort")
 
 
 class RequestSettings(Struct, frozen=True):
     """How an API is asked: the model, the limit of an answer in tokens, style and reading.
 
     `opt_in`: the wish to see thinking goes into a header, or into a field of the body. `marked`:
-    each request is given a word of its own to say.
+    each request is given a word of its own to say. `lacks` are capabilities of the target that
+    requests do not ask for.
     """
 
     model: str
@@ -42,6 +44,7 @@ class RequestSettings(Struct, frozen=True):
     reading: Reading = field(default_factory=Reading)
     opt_in: str = "header"
     marked: bool = False
+    lacks: frozenset[str] = frozenset()
 
 
 class NothingToCarryOnError(Exception):
@@ -94,13 +97,26 @@ def step_request(
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
         body = put_at(body, OPT_IN_FIELD, is_yes(headers.pop(OPT_IN)))
-    path, sent_body = endpoint.address(settings.style.apply(body), settings.model)
+    asked = _without_lacking(settings.style.apply(body), dialect, settings.lacks)
+    path, sent_body = endpoint.address(asked, settings.model)
     return Request(
         method=step.method,
         path=step.path or path,
         headers=tuple(headers.items()),
         json=sent_body if step.method == "POST" else None,
     )
+
+
+def _without_lacking(body: Any, dialect: str, lacks: frozenset[str]) -> Any:
+    """The body without a limit or an effort, for servers that refuse any."""
+    limits = required(get(dialect).request, dialect, "request bodies").limits
+    paths = (limits if "limit" in lacks else ()) + (_EFFORTS if "effort" in lacks else ())
+    for path in (tuple(each.split(".")) for each in paths):
+        holder = value_at(body, *path[:-1])
+        if isinstance(holder, Mapping) and path[-1] in holder:
+            left = {key: value for key, value in holder.items() if key != path[-1]}
+            body = put_at(body, path[:-1], left)
+    return body
 
 
 def _with_model(body: Any, dialect: str, model: str) -> Any:

@@ -78,6 +78,7 @@ CAPABILITIES: Final = (
     "summary",
     "encrypted",
     "effort",
+    "limit",
     "models",
 )
 """What a scenario may need; `--without` says what a target lacks."""

@@ -109,6 +109,17 @@ def test_next_to_thinking_that_is_sent_apart_a_closing_marker_is_text() -> None:
     assert hop_findings(vercel(*shown), upstream) == set()
 
 
+def test_an_answer_that_is_shown_as_a_thought_is_one_finding() -> None:
+    behind = chat({"reasoning_content": "Two and two."}, {"content": "It is four, no more."})
+    shown = vercel_part("reasoning", "Two and two.It is four, no more.")
+    assert hop_findings(vercel(*shown), behind) == {"hop/text"}
+    apart = [*vercel_part("reasoning", "Two and two."), *vercel_part("reasoning", TEXT)]
+    assert hop_findings(vercel(*apart), behind) == {"hop/text"}
+    both = [*apart, *vercel_part("text", TEXT)]
+    assert "hop/thinking" in hop_findings(vercel(*both), behind)
+
+
+TEXT: Final = "It is four, no more."
 SERVED: Final = ("server_tool_use", "text", "tool_use")
 
 
