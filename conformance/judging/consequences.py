@@ -52,7 +52,9 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "before-its-turn": ("history/calls/asked",),
     "signed-calls": ("history/calls/asked",),
     "sealed-unchanged": ("sealed-or-left-out", "ids-distinct"),
-    "call-answered": ("output-of-call", "result-of-call", "result-asked"),
+    "call-answered": (
+        *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
+    ),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
@@ -112,7 +114,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "summary-unchanged": (
         *("signed-unchanged", "sealed-unchanged", "sealed-or-left-out", "turn-sealed"),
-        "ids-distinct",
+        *("ids-distinct", "items-in-order"),
     ),
     "details-text-unchanged": ("details-signed", "earlier-details-signed"),
     # The comparison shows both sides; what a request alone lacks follows from it.
@@ -122,6 +124,8 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking-apart": (
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
     ),
+    "turns-alternate": ("history/returned/turn-once",),
+    "turn-once": ("*/ids-distinct", "*/before-its-turn"),
     "thinking-marked": ("*/text-as-said",),
     # Who names a task with another context is to be refused.
     "context-kept": ("history/a2a/context-of-task",),

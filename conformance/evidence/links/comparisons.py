@@ -19,7 +19,14 @@ from conformance.evidence.links.kept import AGAIN, KEPT, MOVED, NAMED, RESUMED, 
 from conformance.evidence.links.left_out import ELSEWHERE, why_left_out
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
-from conformance.evidence.links.returned import CALL, TEXT, returned_calls, returned_text
+from conformance.evidence.links.returned import (
+    CALL,
+    DOUBLED,
+    TEXT,
+    doubled_entry,
+    returned_calls,
+    returned_text,
+)
 from conformance.judging.findings import RecentFrames, clip_text, make_finding
 from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.result import ContextLine, Finding, ReferencedEvent
@@ -126,6 +133,9 @@ class RepeatedTurns:
     def judge(self, link: TurnLink, rules: Sequence[LinkedRule]) -> dict[str, LinkVerdict]:
         """What comes of each rule."""
         back = LinkGatherer(rules, "request", self._evidence)
+        doubled = self.talk.doubled(link.entries)
+        link = replace(link, entries=tuple(e for e in link.entries if e not in doubled))
+        back.take(doubled_entry(f"{self.talk.form.key}.{each}") for each in doubled)
         for place in link.entries:
             back.take(self._events.get(place, ()))
         if (prefix := self._prefix_of(link)) is not None:
@@ -265,7 +275,11 @@ def _violation(
 ) -> Violation:
     number = link.answers[0].number
     name = place.named(number)
-    if link.entries:
+    if back.type == DOUBLED:
+        again = view(back.taken.parts[0])
+        message = f"{place.where} brings exchange {name} back, and {again} does so once more"
+        change = Change.NONE
+    elif link.entries:
         message, change = _difference(rule.form, given, back, name=name, where=place.where)
     else:
         message, change = _beside_kept(given, back, name=name, where=place.where), Change.NONE

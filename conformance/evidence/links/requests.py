@@ -117,6 +117,19 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         """Whether nothing but results of calls came after an entry."""
         return self.last_question < place < self.last_result
 
+    def doubled(self, places: Sequence[int]) -> list[int]:
+        """Those of these entries that say word for word what one before them in their run says."""
+        seen: set[bytes] = set()
+        found, last = [], -1
+        for place in places:
+            if place != last + 1:
+                seen.clear()
+            name, last = self.content((place,)), place
+            if name in seen and self.said[place].by == "model":
+                found.append(place)
+            seen.add(name)
+        return found
+
     def content(self, places: Sequence[int]) -> bytes:
         """A hash of the entries as the request has them."""
         made = hashlib.blake2b(digest_size=_SIZE)

@@ -11,6 +11,8 @@ Rule 3: keys beside those that the model wrote are defaults of the client's; nul
 and a key that the schema does not describe where it describes others: such a call is the same.
 Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, and `unmarked`, what
 of that stands between no marks: templates of chats take out what does.
+Rule 5: `turn.doubled` has the `place` of an entry that says word for word what one before it in its
+run says; no other event is made of that entry.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from conformance.judging.tool_schema import SchemaPlace
 
 CALL: Final = "turn.call"
 TEXT: Final = "turn.text"
+DOUBLED: Final = "turn.doubled"
 _FITS: Final = "fits"
 _WORDS: Final = ("thinking", "thought", "reasoning")  # that clients write around what was thought
 _MARKS: Final = (*PAIRS, *((f"<{each}>", f"</{each}>") for each in _WORDS))
@@ -63,6 +66,11 @@ def returned_calls(
             said, has = decode_json(one.arguments), decode_json(call.arguments)
             is_same = call.name == one.name and not _alters(said, has, SchemaPlace.of(schema))
             yield _call_event(one, one if is_same else call, place)
+
+
+def doubled_entry(place: str) -> Event:
+    """Rule 5."""
+    return Event(DOUBLED, {"place": place}, 0, "wire")
 
 
 def returned_text(said: str, back: str) -> Event:

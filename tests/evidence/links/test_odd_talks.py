@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.evidence.links.odd_histories import edited, respelled
@@ -55,6 +57,17 @@ def test_the_same_model_gets_no_thinking_as_text(name: str, rule: str) -> None:
     talker = TALKERS[name]
     exchanges = edited(name, lambda h: respelled(h, (TEXT, f"{thought(1)}\n\n{TEXT}")))
     assert rule in broken(checked(exchanges, talker.dialect, talker.profile))
+
+
+@pytest.mark.parametrize("name", ["messages", "deepseek", "gemini", "converse", "cohere", "ollama"])
+def test_a_turn_that_a_retry_doubled_is_one_finding(name: str) -> None:
+    def twice(history: list[Any]) -> list[Any]:
+        at = next(n for n, each in enumerate(history) if TEXT in str(each))
+        return [*history[: at + 1], *history[at:]]
+
+    talker = TALKERS[name]
+    found = checked(edited(name, twice), talker.dialect, talker.profile)
+    assert broken(found) == {"history/returned/turn-once"}
 
 
 @pytest.mark.parametrize("tag", ["think", "thinking", "reasoning"])

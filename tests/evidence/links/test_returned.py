@@ -155,6 +155,7 @@ def test_a_call_that_comes_back_twice_is_found(name: str) -> None:
     assert made & {
         *(MADE, "history/calls/ids-distinct"),
         *("history/chat/signed-calls", "history/gemini/signed-unchanged"),
+        "history/returned/turn-once",
     }
 
 
