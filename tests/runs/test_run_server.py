@@ -169,10 +169,12 @@ def test_a_server_that_never_has_time_is_an_error_of_the_target(run: Runner) -> 
 def test_a_server_that_refuses_every_limit_is_asked_without_one(run: Runner) -> None:
     """langgraph-openai-serve takes neither `max_tokens` nor its newer name."""
     refused = frozenset({"max_tokens", "max_completion_tokens", "reasoning_effort"})
-    assert violated(run(Chatty(refuses=refused), "think").report) == {(ENDING, "sanity/first")}
+    assert violated_steps(run(Chatty(refuses=refused), "think").report) == {
+        (ENDING, "sanity/first")
+    }
     server = Chatty(refuses=refused)
     outcome = run(server, "think", "length", without=("limit", "effort"))
-    assert ENDING not in {rule for rule, _ in violated(outcome.report)}
+    assert ENDING not in {rule for rule, _ in violated_steps(outcome.report)}
     assert noted(outcome, "length was not run: ")
     assert not any(refused & each.keys() for each in server.asked)
 
