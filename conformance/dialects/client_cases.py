@@ -12,7 +12,9 @@ from conformance.core.json_values import value_at
 WholeMessage = Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
 
 # Gateways take each other's forms, so a client may write any of them.
-EFFORT_PATHS: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort", "thinking")
+# Where a level is stated that a server may refuse, and whatever else may hold one.
+EFFORT_LEVELS: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort")
+EFFORT_PATHS: Final = (*EFFORT_LEVELS, "thinking")
 
 
 class ScatteredThinking(Struct, frozen=True):

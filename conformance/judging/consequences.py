@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from conformance.judging.explained_difference import explains
+from conformance.judging.following_rules import COMPARED, FOLLOWING, ITEM_CLOSED, PART_ORDERS
 from conformance.judging.hop_rules import OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
 from conformance.judging.mixed_answers import withdraw_mixed
@@ -22,166 +23,7 @@ from conformance.rules.verdicts import Level, Verdict
 _END: Final = "end of "  # what a rule got where something never came
 # What shows where a call goes on, before it shows that the call was not closed.
 _SHOWN_BEFORE: Final = ("/output-of-call", "/result-after-call")
-_OF_CLIENT: Final = "thinking/client/agrees-with-wire"
 _OF_REPORTS: Final = "/client/"
-_UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
-_NO_COUNTS: Final = (
-    *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
-    *("thinking/stream/answer-counted", "wire/responses/usage-present", ENDING.id),
-)
-_OF_SEALS: Final = (
-    *("*/signed-unchanged", "*/sealed-unchanged", "*/redacted-unchanged", "*/signed-calls"),
-    *("*/signature-present", "*/sealed-or-left-out", "*/signed-in-place", "*/turn-signed"),
-    *("*/turn-sealed", "*/details-signed", "*/details-sealed"),
-)
-_ITEM_CLOSED: Final = "wire/responses/item-closed"
-_PART_ORDERS: Final = (
-    *("text-part-lifecycle", "raw-part-lifecycle", "refusal-part-lifecycle"),
-    "part-lifecycle",
-)
-_OF_NAMES: Final = ("named-stored", "named-by-its-id", "named-once")
-_OF_PLACES: Final = (
-    "*/signed-in-place",
-    "*/step-signed",
-    "history/gemini/signed-unchanged",
-    "*/signed-calls",
-)
-# Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
-# behind `*/` that of one in any suite.
-_FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
-    "before-its-turn": ("history/calls/asked",),
-    "signed-calls": ("history/calls/asked",),
-    "sealed-unchanged": ("sealed-or-left-out", "ids-distinct"),
-    "call-answered": (
-        *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
-    ),
-    "snapshot-has-calls": ("result-of-call",),
-    "input-agrees": ("hop/tools",),
-    "output-of-call": ("input-complete",),  # a call that never ends is not known
-    "result-after-call": ("call-closed",),
-    "sealed-owner": ("span-opened",),
-    "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
-    "finish-last": ("done-last",),
-    "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
-    # A part that is never closed is not closed before its item either, nor is that of an item that
-    # stays open when the response ends.
-    "part-closed": _PART_ORDERS,
-    **dict.fromkeys(_PART_ORDERS, (_ITEM_CLOSED,)),
-    "parts-in-step": ("finish-last",),
-    "step-finished": ("steps-in-order",),
-    "not-split": ("before-finish", "*/reasoning-id-unique"),  # each ends the block
-    # The wire says the same of its own end, whatever comes behind it.
-    "before-finish": (
-        "*/done-last",
-        "*/finish-last",
-        "*/silent-after-response",
-        "*/silent-after-run",
-        "*/step-last",
-        "*/turn-last",
-        _OF_CLIENT,
-    ),
-    # What a client reports is not what was sent, so its order and its counts are others, too.
-    **dict.fromkeys(
-        (
-            *("answer-counted", "before-call", "before-delta", "before-text", "delta-not-empty"),
-            *("marked-before-text", "said"),
-        ),
-        (_OF_CLIENT,),
-    ),
-    # What is lost of a turn, or altered, is none of what other rules compare in it.
-    "always-carried": ("signed-unchanged", "signature-present", "turn-signed"),
-    "blocks-in-order": ("first-in-content",),
-    "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
-    # Who names something else, or what is not kept, sends what fits that.
-    "named-items-once": _OF_NAMES,
-    "named-not-repeated": (*_OF_NAMES, "named-items-once"),
-    "named-asked": _OF_NAMES,
-    "named-answered": (*_OF_NAMES, "named-asked"),
-    "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
-    "turn-signed": ("signed-unchanged", "signature-unchanged", "signature-present", "step-signed"),
-    # What is altered beside its calls is altered in later turns, too.
-    "earlier-calls-signed": ("signed-calls",),
-    "earlier-details-signed": ("details-signed",),
-    "earlier-details-sealed": ("details-sealed",),
-    "turn-redacted": ("redacted-unchanged",),
-    # What a request lost of sealed data, an application lost.
-    **dict.fromkeys(("opaque", "opaque-returned"), _OF_SEALS),
-    "turn-unchanged": ("text-unchanged", "summary-unchanged", "kept-with-tools"),
-    "thinking-kept": ("signature-unchanged", "turn-signed"),
-    "text-unchanged": (
-        *("signed-unchanged", "signature-present", "details-signed", "earlier-details-signed"),
-        "details-text-unchanged",
-    ),
-    "summary-unchanged": (
-        *("signed-unchanged", "sealed-unchanged", "sealed-or-left-out", "turn-sealed"),
-        *("ids-distinct", "items-in-order"),
-    ),
-    "details-text-unchanged": ("details-signed", "earlier-details-signed"),
-    # The comparison shows both sides; what a request alone lacks follows from it.
-    **dict.fromkeys(("signature-present", "step-signed"), ("signed-unchanged",)),
-    "signed-in-place": ("signed-unchanged",),
-    "result-addressed": ("history/calls/asked", "history/calls/answered"),
-    "thinking-apart": (
-        *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
-    ),
-    "turns-alternate": ("history/returned/turn-once",),
-    "turn-once": ("*/ids-distinct", "*/before-its-turn"),
-    "thinking-marked": ("*/text-as-said",),
-    # Who names a task with another context is to be refused.
-    "context-kept": ("history/a2a/context-of-task",),
-    "calls-as-made": ("history/calls/ids-distinct", *_OF_PLACES),
-    "calls-complete": (
-        *("calls-as-made", "history/calls/asked", "*/result-asked"),
-        *("history/calls/ids-distinct", *_OF_PLACES),
-    ),
-    "text-as-said": ("history/returned/text-kept", "*/round-text-as-said"),
-    "round-text-as-said": ("history/returned/text-kept",),
-    "text-once": ("*/text-as-said", "*/round-text-as-said"),
-    # What is closed twice is read as one part more.
-    "thinking-parts": ("*/reasoning-over",),
-    "said-once": ("hop/try-replaced", "*/not-doubled", "increments", _OF_CLIENT),
-    "text-said-once": ("hop/try-replaced", "text-increments"),
-    "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
-    "encrypted-streamed": (_ITEM_CLOSED,),
-    # A chunk of no message, or of another one, is missing where LangGraph restates the message.
-    "state-keeps-thinking": _UNPLACED,
-    "state-keeps-text": _UNPLACED,
-    "state-keeps-calls": _UNPLACED,
-    # Counts that are no counts cannot be right.
-    **dict.fromkeys(
-        (
-            *("thinking-counted", "thoughts-counted", "whole-thinking-counted"),
-            "thinking-count-true",
-        ),
-        ("usage-details", "wire/responses-items/usage-details", "counts-stated", *_NO_COUNTS),
-    ),
-    "total-is-sum": _NO_COUNTS,
-    "usage-details": ("wire/responses/usage-present", ENDING.id),
-    "usage-as-streamed": ("*/usage-present", "*/counts-stated", "*/body-fields", "*/body-counted"),
-    # Who makes up the end of an answer that broke off has neither its reason nor its counts.
-    **dict.fromkeys(
-        ("delta-present", "finish-present", "usage-present", "usage-when-asked"), (ENDING.id,)
-    ),
-    # What is turned off is counted: one rule of the API says so, too.
-    "off-uncounted": ("effort/gemini/nought-means-none", "effort/responses/none-means-none"),
-    # Thinking that came as text is counted as thinking, and lost as such.
-    "text-counted": ("scenario/thinking", "*/no-markers", "*/no-thinking-body"),
-    "thinking-shown": ("scenario/thinking",),
-    "tail-kept": ("wire/chat/error-without-success",),
-}
-# Rule over two answers -> the ones whose breach in either may be why their texts differ.
-_COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
-    "stripping/opt-in/stream-thinks-as-body": (
-        *("scenario/thinking", "thinking/stream/increments"),
-        *("*/raw-agrees", "*/result-states-thinking"),
-    ),
-    "stripping/opt-in/stream-equals-body": (
-        *("stripping/visible-text/no-markers", "stripping/visible-text/no-thinking-body"),
-        *("thinking/stream/text-increments", "thinking/stream/decoded-once"),
-        *("*/text-agrees", "*/result-states-text"),
-        *("thinking/answer/said", "*/answer-present", "*/message-fields", "*/body-fields"),
-    ),
-}
 _OF_COUNTS: Final = re.compile("usage|count|total")  # no text is lost by these
 _HISTORY: Final = "history/"
 _RETURNED: Final = "history/returned/"
@@ -224,7 +66,7 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
     failing = [rule for rule, verdict in ledger.verdicts.items() if verdict is fail]
     findings = tuple(ledger.findings)  # what is withdrawn may lead on
     for rule in failing:
-        leaders = _FOLLOWING.get(rule.rpartition("/")[2])
+        leaders = FOLLOWING.get(rule.rpartition("/")[2])
         known = [each for each in failing if follows(rule, each)] if leaders else ()
         why = next((each for each in known if _may_cause(findings, each, rule)), None)
         why = why or _reported_cause(ledger, rule)
@@ -244,7 +86,7 @@ def _reported_cause(ledger: Ledger, rule: str) -> str | None:
 def follows(rule: str, leader: str) -> bool:
     """Whether a breach of the one rule may be due to one of the other rule."""
     suite, _, name = rule.rpartition("/")
-    return any(_is_leader(leader, each, suite) for each in _FOLLOWING.get(name, ()))
+    return any(_is_leader(leader, each, suite) for each in FOLLOWING.get(name, ()))
 
 
 def is_made_up(finding: Finding) -> bool:
@@ -274,7 +116,7 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return False
     if finding.rule == THINKING_PARTS.id:
         return cause.event == finding.event  # elsewhere it is another part
-    if (finding if cause.rule == _ITEM_CLOSED else cause).rule.endswith(_PART_ORDERS):
+    if (finding if cause.rule == ITEM_CLOSED else cause).rule.endswith(PART_ORDERS):
         return _is_part_left_open(cause, finding)
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
     return is_late or cause.event <= finding.event
@@ -282,7 +124,7 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
 
 def _is_part_left_open(cause: Finding, finding: Finding) -> bool:
     """Whether one of two findings is that a part is never closed, and the other of its item."""
-    if cause.rule != _ITEM_CLOSED:
+    if cause.rule != ITEM_CLOSED:
         return cause.got.startswith(_END) and cause.slice == finding.slice
     is_late = finding.got.startswith(_END) and not cause.got.startswith(_END)
     return is_late and cause.slice.items() <= finding.slice.items()
@@ -310,7 +152,7 @@ def withdraw_compared(ledgers: Sequence[Ledger], compared: Mapping[str, Compared
     by_exchange = {each.exchange: each for each in ledgers}
     for rule, pairs in compared.items():
         failing = [each for each in ledgers if each.verdicts.get(rule) is Verdict.FAIL]
-        if not failing or rule not in _COMPARED:
+        if not failing or rule not in COMPARED:
             continue
         whys = [_why_they_differ(by_exchange, rule, pair) for pair in pairs]
         for ledger in failing if whys and all(whys) else ():
@@ -326,7 +168,7 @@ def _why_they_differ(
     for one, own, other in sides:
         ledger = ledgers.get(one.exchange)
         for leader in ledger.rules_with(Verdict.FAIL) if ledger else ():
-            if any(_is_leader(leader, of, "") for of in _COMPARED[rule]):
+            if any(_is_leader(leader, of, "") for of in COMPARED[rule]):
                 found = [each for each in ledger.findings if each.rule == leader] if ledger else []
                 if explains(leader, found, own, other):
                     return leader

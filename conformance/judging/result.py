@@ -72,8 +72,7 @@ class Finding(Struct, frozen=True):
     `upstream` is the provider's event where both hops of an application are compared, or that of
     the answer which a request brings back.
     `reproduce` is the command that shows it again, of a client under test; else empty. `fix` is
-    what the rule says to do about it. `about` is for putting findings together:
-    reports leave it out.
+    what the rule says to do about it. Findings are put together by `about`.
     """
 
     rule: str

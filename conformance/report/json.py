@@ -124,9 +124,8 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
     context = [asdict(line) for line in finding.context]
     upstream = asdict(finding.upstream) if finding.upstream else None
     parts = {"slice": plain, "context": context, "upstream": upstream, "group": group_id(finding)}
-    fields = asdict(finding)
-    del fields["about"]  # the groups say what comes of it
-    return fields | parts
+    about = {key: value for key, value in asdict(finding.about).items() if value}
+    return asdict(finding) | parts | {"about": about}
 
 
 def json_scalar(value: Any) -> str | int | float | bool | None:

@@ -17,6 +17,7 @@ from conformance.core.events import Exchange, Request
 from conformance.core.json_values import put_at, value_at
 from conformance.dialects import ENDPOINTS, HISTORIES, PROMPTS, get, required
 from conformance.dialects.base import Reading
+from conformance.dialects.client_cases import EFFORT_LEVELS
 from conformance.dialects.requests import OPT_IN, OPT_IN_FIELD, PLAIN, RequestStyle, is_yes
 from conformance.judging.transcript import Transcript, read_transcript
 from conformance.runs.turns import next_turns, response_id
@@ -27,7 +28,6 @@ MARKER: Final = re.compile(r"(?=(K[A-Z2-7]{10}))")
 """Finds words of requests, wherever they stand."""
 
 _MARKER_LENGTH: Final = 10
-_EFFORTS: Final = ("reasoning_effort", "reasoning.effort", "output_config.effort")
 
 
 class RequestSettings(Struct, frozen=True):
@@ -110,7 +110,7 @@ def step_request(
 def _without_lacking(body: Any, dialect: str, lacks: frozenset[str]) -> Any:
     """The body without a limit or an effort, for servers that refuse any."""
     limits = required(get(dialect).request, dialect, "request bodies").limits
-    paths = (limits if "limit" in lacks else ()) + (_EFFORTS if "effort" in lacks else ())
+    paths = (limits if "limit" in lacks else ()) + (EFFORT_LEVELS if "effort" in lacks else ())
     for path in (tuple(each.split(".")) for each in paths):
         holder = value_at(body, *path[:-1])
         if isinstance(holder, Mapping) and path[-1] in holder:

@@ -75,7 +75,7 @@ def test_document_holds_the_whole_finding() -> None:
         "text": '{"part":{}}',
         "at": True,
     }
-    assert set(found) == {*Finding.__struct_fields__, "group"} - {"about"}
+    assert set(found) == {*Finding.__struct_fields__, "group"}
 
 
 def test_groups_are_reported_with_what_they_follow() -> None:

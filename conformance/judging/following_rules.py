@@ -1,0 +1,168 @@
+"""Which rules follow from which: the rows of `consequences`, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from conformance.judging.run_rules import ENDING
+
+_OF_CLIENT: Final = "thinking/client/agrees-with-wire"
+_UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
+_NO_COUNTS: Final = (
+    *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
+    *("thinking/stream/answer-counted", "wire/responses/usage-present", ENDING.id),
+)
+_OF_SEALS: Final = (
+    *("*/signed-unchanged", "*/sealed-unchanged", "*/redacted-unchanged", "*/signed-calls"),
+    *("*/signature-present", "*/sealed-or-left-out", "*/signed-in-place", "*/turn-signed"),
+    *("*/turn-sealed", "*/details-signed", "*/details-sealed"),
+)
+ITEM_CLOSED: Final = "wire/responses/item-closed"
+PART_ORDERS: Final = (
+    *("text-part-lifecycle", "raw-part-lifecycle", "refusal-part-lifecycle"),
+    "part-lifecycle",
+)
+_OF_NAMES: Final = ("named-stored", "named-by-its-id", "named-once")
+_OF_PLACES: Final = (
+    "*/signed-in-place",
+    "*/step-signed",
+    "history/gemini/signed-unchanged",
+    "*/signed-calls",
+)
+# Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
+# behind `*/` that of one in any suite.
+FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
+    "before-its-turn": ("history/calls/asked",),
+    "signed-calls": ("history/calls/asked",),
+    "sealed-unchanged": ("sealed-or-left-out", "ids-distinct"),
+    "call-answered": (
+        *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
+    ),
+    "snapshot-has-calls": ("result-of-call",),
+    "input-agrees": ("hop/tools",),
+    "output-of-call": ("input-complete",),  # a call that never ends is not known
+    "result-after-call": ("call-closed",),
+    "sealed-owner": ("span-opened",),
+    "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
+    "finish-last": ("done-last",),
+    "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
+    # A part that is never closed is not closed before its item either, nor is that of an item that
+    # stays open when the response ends.
+    "part-closed": PART_ORDERS,
+    **dict.fromkeys(PART_ORDERS, (ITEM_CLOSED,)),
+    "parts-in-step": ("finish-last",),
+    "step-finished": ("steps-in-order",),
+    "not-split": ("before-finish", "*/reasoning-id-unique"),  # each ends the block
+    # The wire says the same of its own end, whatever comes behind it.
+    "before-finish": (
+        "*/done-last",
+        "*/finish-last",
+        "*/silent-after-response",
+        "*/silent-after-run",
+        "*/step-last",
+        "*/turn-last",
+        _OF_CLIENT,
+    ),
+    # What a client reports is not what was sent, so its order and its counts are others, too.
+    **dict.fromkeys(
+        (
+            *("answer-counted", "before-call", "before-delta", "before-text", "delta-not-empty"),
+            *("marked-before-text", "said"),
+        ),
+        (_OF_CLIENT,),
+    ),
+    # What is lost of a turn, or altered, is none of what other rules compare in it.
+    "always-carried": ("signed-unchanged", "signature-present", "turn-signed"),
+    "blocks-in-order": ("first-in-content",),
+    "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
+    # Who names something else, or what is not kept, sends what fits that.
+    "named-items-once": _OF_NAMES,
+    "named-not-repeated": (*_OF_NAMES, "named-items-once"),
+    "named-asked": _OF_NAMES,
+    "named-answered": (*_OF_NAMES, "named-asked"),
+    "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
+    "turn-signed": ("signed-unchanged", "signature-unchanged", "signature-present", "step-signed"),
+    # What is altered beside its calls is altered in later turns, too.
+    "earlier-calls-signed": ("signed-calls",),
+    "earlier-details-signed": ("details-signed",),
+    "earlier-details-sealed": ("details-sealed",),
+    "turn-redacted": ("redacted-unchanged",),
+    # What a request lost of sealed data, an application lost.
+    **dict.fromkeys(("opaque", "opaque-returned"), _OF_SEALS),
+    "turn-unchanged": ("text-unchanged", "summary-unchanged", "kept-with-tools"),
+    "thinking-kept": ("signature-unchanged", "turn-signed"),
+    "text-unchanged": (
+        *("signed-unchanged", "signature-present", "details-signed", "earlier-details-signed"),
+        "details-text-unchanged",
+    ),
+    "summary-unchanged": (
+        *("signed-unchanged", "sealed-unchanged", "sealed-or-left-out", "turn-sealed"),
+        *("ids-distinct", "items-in-order"),
+    ),
+    "details-text-unchanged": ("details-signed", "earlier-details-signed"),
+    # The comparison shows both sides; what a request alone lacks follows from it.
+    **dict.fromkeys(("signature-present", "step-signed"), ("signed-unchanged",)),
+    "signed-in-place": ("signed-unchanged",),
+    "result-addressed": ("history/calls/asked", "history/calls/answered"),
+    "thinking-apart": (
+        *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
+    ),
+    "turns-alternate": ("history/returned/turn-once",),
+    "turn-once": ("*/ids-distinct", "*/before-its-turn"),
+    "thinking-marked": ("*/text-as-said",),
+    # Who names a task with another context is to be refused.
+    "context-kept": ("history/a2a/context-of-task",),
+    "calls-as-made": ("history/calls/ids-distinct", *_OF_PLACES),
+    "calls-complete": (
+        *("calls-as-made", "history/calls/asked", "*/result-asked"),
+        *("history/calls/ids-distinct", *_OF_PLACES),
+    ),
+    "text-as-said": ("history/returned/text-kept", "*/round-text-as-said"),
+    "round-text-as-said": ("history/returned/text-kept",),
+    "text-once": ("*/text-as-said", "*/round-text-as-said"),
+    # What is closed twice is read as one part more.
+    "thinking-parts": ("*/reasoning-over",),
+    "said-once": ("hop/try-replaced", "*/not-doubled", "increments", _OF_CLIENT),
+    "text-said-once": ("hop/try-replaced", "text-increments"),
+    "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
+    "encrypted-streamed": (ITEM_CLOSED,),
+    # A chunk of no message, or of another one, is missing where LangGraph restates the message.
+    "state-keeps-thinking": _UNPLACED,
+    "state-keeps-text": _UNPLACED,
+    "state-keeps-calls": _UNPLACED,
+    # Counts that are no counts cannot be right.
+    **dict.fromkeys(
+        (
+            *("thinking-counted", "thoughts-counted", "whole-thinking-counted"),
+            "thinking-count-true",
+        ),
+        ("usage-details", "wire/responses-items/usage-details", "counts-stated", *_NO_COUNTS),
+    ),
+    "total-is-sum": _NO_COUNTS,
+    "usage-details": ("wire/responses/usage-present", ENDING.id),
+    "usage-as-streamed": ("*/usage-present", "*/counts-stated", "*/body-fields", "*/body-counted"),
+    # Who makes up the end of an answer that broke off has neither its reason nor its counts.
+    **dict.fromkeys(
+        ("delta-present", "finish-present", "usage-present", "usage-when-asked"), (ENDING.id,)
+    ),
+    # What is turned off is counted: one rule of the API says so, too.
+    "off-uncounted": ("effort/gemini/nought-means-none", "effort/responses/none-means-none"),
+    # Thinking that came as text is counted as thinking, and lost as such.
+    "text-counted": ("scenario/thinking", "*/no-markers", "*/no-thinking-body"),
+    "thinking-shown": ("scenario/thinking",),
+    "tail-kept": ("wire/chat/error-without-success",),
+}
+# Rule over two answers -> the ones whose breach in either may be why their texts differ.
+COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
+    "stripping/opt-in/stream-thinks-as-body": (
+        *("scenario/thinking", "thinking/stream/increments"),
+        *("*/raw-agrees", "*/result-states-thinking"),
+    ),
+    "stripping/opt-in/stream-equals-body": (
+        *("stripping/visible-text/no-markers", "stripping/visible-text/no-thinking-body"),
+        *("thinking/stream/text-increments", "thinking/stream/decoded-once"),
+        *("*/text-agrees", "*/result-states-text"),
+        *("thinking/answer/said", "*/answer-present", "*/message-fields", "*/body-fields"),
+    ),
+}
