@@ -118,13 +118,12 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "details-text-unchanged": ("details-signed", "earlier-details-signed"),
     # The comparison shows both sides; what a request alone lacks follows from it.
-    **dict.fromkeys(("signature-present", "step-signed"), ("signed-unchanged",)),
-    "signed-in-place": ("signed-unchanged",),
+    **dict.fromkeys(("signature-present", "step-signed", "signed-in-place"), ("signed-unchanged",)),
     "result-addressed": ("history/calls/asked", "history/calls/answered"),
     "thinking-apart": (
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
     ),
-    "turns-alternate": ("history/returned/turn-once",),
+    "turns-alternate": ("history/returned/turn-once", "history/returned/turns-in-order"),
     "turn-once": ("*/ids-distinct", "*/before-its-turn"),
     "thinking-marked": ("*/text-as-said",),
     # Who names a task with another context is to be refused.
