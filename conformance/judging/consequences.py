@@ -54,7 +54,9 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "sealed-unchanged": ("sealed-or-left-out", "ids-distinct"),
     "call-answered": (
         *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
+        "*/calls-as-made",
     ),
+    "result-named": ("*/calls-as-made",),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
@@ -143,9 +145,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
     "encrypted-streamed": (_ITEM_CLOSED,),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
-    "state-keeps-thinking": _UNPLACED,
-    "state-keeps-text": _UNPLACED,
-    "state-keeps-calls": _UNPLACED,
+    **dict.fromkeys(("state-keeps-thinking", "state-keeps-text", "state-keeps-calls"), _UNPLACED),
     # Counts that are no counts cannot be right.
     **dict.fromkeys(
         (
