@@ -63,7 +63,7 @@ TRANSPORT_EVENTS: Final = frozenset(
 TURN_EVENTS: Final = frozenset(
     {
         *("turn.call", "turn.text", "turn.named", "turn.result", "turn.again"),
-        *("turn.resumed", "turn.moved", "turn.doubled"),
+        *("turn.resumed", "turn.moved", "turn.doubled", "turn.misplaced"),
     }
 )
 """The calls and the text of an answer, or of the turn that brings it back, in any dialect; and what

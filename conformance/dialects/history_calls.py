@@ -6,15 +6,16 @@ Rule 2: results belong to the calls of the model's turn before them; APIs whose 
         of items know no turns: there every result of the input counts.
 Rule 3: where the server keeps a part of the history, a result whose call is not in the request has
         no `asked`: the call may be kept.
-Rule 4: Gemini pairs by number: the id of a call is then its place in its turn, and so is that of a
-        result. What has no name goes on with the call before it, and is none of its own. A call or
-        a result without an id gives no event elsewhere.
+Rule 4: Gemini and Ollama pair by number: the id of a call is then its place in its turn, and so is
+        that of a result. What has no name goes on with the call before it, and is none of its own.
+        A call or a result without an id gives no event elsewhere.
 Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_open`.
 Rule 6: a call has one result: one more under the same id is not asked for, unless a call has that
         id again.
 Rule 7: a call whose id another one of the same turn has, too, is `doubled`.
 Rule 8: where results are paired by number and every call has an id, a result with an id is
-        `misnamed` if no call has it, or another result has taken it.
+        `misnamed` if no call has it, or another result has taken it; of more results than calls
+        the first ones count. In Ollama the name of the tool is that id.
 """
 
 from __future__ import annotations
@@ -39,17 +40,23 @@ class CallIdPlace(Struct, frozen=True):
 
     `within` is the key of a list whose objects have them, empty where the entry itself has; `keys`
     lead to the id from there. Only objects of one of the `kinds` count, if there are any.
-    `or_within`: an entry may be a turn, whose list under this key has them.
+    `or_within`: an entry may be a turn, whose list under this key has them. `role`: an entry of
+    this role is one by itself. `named` is the key of what tells those that are numbered apart.
     """
 
     keys: tuple[str, ...]
     within: str = ""
     kinds: frozenset[str] = frozenset()
     or_within: str = ""
+    role: str = ""
+    named: str = "id"
 
     def ids(self, entry: Any, *, numbered: bool) -> Iterator[str]:
         """The ids in an entry; `numbered`: an empty one for every named object at the keys."""
         fields = mapping(entry)
+        if self.role:
+            yield from ("",) if fields.get("role") == self.role else ()
+            return
         listed = elements(fields.get(self.within or self.or_within))
         for holder in listed if self.within else (fields, *listed):
             if self.kinds and string(mapping(holder).get("type")) not in self.kinds:
@@ -65,10 +72,12 @@ class CallIdPlace(Struct, frozen=True):
 
     def own_ids(self, entry: Any) -> Iterator[str]:
         """The ids of what is numbered; empty where it has none."""
+        if self.role and mapping(entry).get("role") == self.role:
+            yield string(mapping(entry).get(self.named))
         for holder in elements(mapping(entry).get(self.within)):
             found = mapping(holder).get(self.keys[0])
             if isinstance(found, dict) and found.get("name"):
-                yield string(found.get("id"))
+                yield string(found.get(self.named))
 
 
 class _SpareResults(Struct):
@@ -88,7 +97,7 @@ class _SpareResults(Struct):
         left = Counter(self.own_calls)
         found = []
         for number, name in enumerate(self.own_results if all(self.own_calls) else (), 1):
-            if name and not left[name]:
+            if name and not left[name] and number <= len(self.own_calls):
                 found.append(str(number))
             left[name] -= bool(left[name])
         return frozenset(found) if self.own_calls else frozenset()
@@ -222,6 +231,11 @@ OF_GEMINI: Final = CallPairing(
     is_numbered=True,
     takes_none=True,
     kept_by=("cachedContent",),
+)
+OF_OLLAMA: Final = CallPairing(
+    CallIdPlace(("function",), "tool_calls", named="name"),
+    CallIdPlace((), role="tool", named="tool_name"),
+    is_numbered=True,
 )
 PAIRINGS: Final[Mapping[str, CallPairing]] = {
     "openai.chat": OF_CHAT,

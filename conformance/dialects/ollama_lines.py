@@ -29,6 +29,7 @@ from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.blocks import Block, Blocks
 from conformance.dialects.history import request_events
+from conformance.dialects.history_calls import CallPairing
 from conformance.dialects.json_edge import (
     arguments_text,
     elements,
@@ -162,6 +163,7 @@ class LineReader:
 
     history: ClassVar[str]  # the field of a request that holds what was said before
     holder: ClassVar[str]  # a key that shows a line of an answer
+    call_pairing: ClassVar[CallPairing | None] = None  # of calls and results in that history
 
     def __init__(self, reading: Reading) -> None:
         self._sink = Sink()
@@ -180,7 +182,7 @@ class LineReader:
 
     def request(self, request: Request) -> list[Event]:
         self._is_asked = True
-        return request_events(request, self.history)
+        return request_events(request, self.history, self.call_pairing)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         self._sink.begin(number)

@@ -38,7 +38,9 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "sealed-unchanged": ("sealed-or-left-out", "ids-distinct"),
     "call-answered": (
         *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
+        "*/calls-as-made",
     ),
+    "result-named": ("*/calls-as-made",),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
@@ -102,13 +104,12 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "details-text-unchanged": ("details-signed", "earlier-details-signed"),
     # The comparison shows both sides; what a request alone lacks follows from it.
-    **dict.fromkeys(("signature-present", "step-signed"), ("signed-unchanged",)),
-    "signed-in-place": ("signed-unchanged",),
+    **dict.fromkeys(("signature-present", "step-signed", "signed-in-place"), ("signed-unchanged",)),
     "result-addressed": ("history/calls/asked", "history/calls/answered"),
     "thinking-apart": (
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
     ),
-    "turns-alternate": ("history/returned/turn-once",),
+    "turns-alternate": ("history/returned/turn-once", "history/returned/turns-in-order"),
     "turn-once": ("*/ids-distinct", "*/before-its-turn"),
     "thinking-marked": ("*/text-as-said",),
     # Who names a task with another context is to be refused.
@@ -128,9 +129,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
     "encrypted-streamed": (ITEM_CLOSED,),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
-    "state-keeps-thinking": _UNPLACED,
-    "state-keeps-text": _UNPLACED,
-    "state-keeps-calls": _UNPLACED,
+    **dict.fromkeys(("state-keeps-thinking", "state-keeps-text", "state-keeps-calls"), _UNPLACED),
     # Counts that are no counts cannot be right.
     **dict.fromkeys(
         (

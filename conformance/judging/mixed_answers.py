@@ -1,7 +1,7 @@
 """A stream that holds parts of another answer: one finding says so, and others follow from it.
 
-Rule 1: an answer shows as another one by its id, or by a start of its own. Where its id, its model
-and its time change in one frame, the finding is that of the id.
+Rule 1: an answer shows as another one by its id, or by a start of its own. Where its id, its model,
+its time and its number in the stream change in one frame, the finding is that of the id.
 Rule 2: where another answer also begins in the stream, what breaks from there on because two
 answers stand in one place (their order, their indices, what comes once) follows from that, in the
 choices that it begins. What a frame holds, and what is missing, does not.
@@ -35,6 +35,7 @@ class _Sign(NamedTuple):
 _SIGNS: Final = (
     _Sign("wire/chat/same-id", "wire/chat/role-once", ends=("wire/chat/done-once",)),
     _Sign("wire/responses/response-id", "wire/responses/created-once"),
+    _Sign("wire/responses/item-id"),
     _Sign("wire/interactions/same-id", "wire/interactions/created-once"),
     _Sign("wire/messages/start-once", "wire/messages-blocks/index-contiguous", later=True),
     _Sign("wire/cohere/start-once", "wire/cohere/index-contiguous", later=True),
@@ -52,7 +53,7 @@ _SIGNS: Final = (
         ),
     ),
 )
-_NAMED_BESIDE: Final = frozenset({"same-created", "same-model"})
+_NAMED_BESIDE: Final = frozenset({"same-created", "same-model", "sequence-from-zero"})
 _OF_ENDS: Final = frozenset(
     {
         *("finish-once", "usage-once", "done-once", "done-last", "stop-once", "stop-last"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.core.events import Request
 from conformance.dialects.history import request_events
-from conformance.dialects.history_calls import PAIRINGS, goes_on_from_kept
+from conformance.dialects.history_calls import OF_OLLAMA, PAIRINGS, goes_on_from_kept
 
 Pairs = tuple[dict[str, bool], dict[str, bool | None]]
 HISTORIES = {"openai.responses": "input", "gemini.generate": "contents"}
@@ -257,3 +257,36 @@ def test_gemini_results_have_ids(called_as: str, answered_as: str, misnamed: lis
     request = Request(json={"contents": contents})
     events = request_events(request, "contents", PAIRINGS["gemini.generate"])
     assert [event.data["id"] for event in events if event.data.get("misnamed")] == misnamed
+
+
+@pytest.mark.parametrize(
+    ("called_as", "answered_as", "unanswered", "unasked", "misnamed"),
+    [
+        ("f g", "f g", [], [], []),
+        ("f g", "g f", [], [], []),
+        ("f g", "- -", [], [], []),  # results had no name before 2025
+        ("f f", "f", ["2"], [], []),
+        ("f", "f f", [], ["2"], []),
+        ("f g", "f h", [], [], ["2"]),
+        ("f g", "f f", [], [], ["2"]),
+    ],
+)
+def test_results_of_ollama_have_names(
+    called_as: str,
+    answered_as: str,
+    unanswered: list[str],
+    unasked: list[str],
+    misnamed: list[str],
+) -> None:
+    calls = [{"function": {"name": name, "arguments": {}}} for name in called_as.split()]
+    results = [
+        {"role": "tool", "content": "9", **({"tool_name": name} if name != "-" else {})}
+        for name in answered_as.split()
+    ]
+    entries = [{"role": "assistant", "content": "", "tool_calls": calls}, *results]
+    events = request_events(Request(json={"messages": entries}), "messages", OF_OLLAMA)
+    found = [
+        [e.data["id"] for e in events if e.data.get(key) is value]
+        for key, value in (("answered", False), ("asked", False), ("misnamed", True))
+    ]
+    assert found == [unanswered, unasked, misnamed]

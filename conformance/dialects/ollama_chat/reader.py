@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
+from conformance.dialects.history_calls import OF_OLLAMA
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.ollama_lines import LINE_EVENTS, LineReader, lists_models
 
 NAME: Final = "ollama.chat"
-VOCABULARY: Final = Vocabulary(NAME, LINE_EVENTS)
+VOCABULARY: Final = Vocabulary(NAME, LINE_EVENTS | {"request.call", "request.result"})
 
 
 class OllamaReader(LineReader):
@@ -17,6 +18,7 @@ class OllamaReader(LineReader):
 
     history = "messages"
     holder = "message"
+    call_pairing = OF_OLLAMA
 
     def _said(self, fields: dict[str, Any]) -> dict[str, Any]:
         return mapping(fields.get("message"))

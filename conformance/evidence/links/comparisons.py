@@ -22,8 +22,10 @@ from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.returned import (
     CALL,
     DOUBLED,
+    MISPLACED,
     TEXT,
     doubled_entry,
+    misplaced_entry,
     returned_calls,
     returned_text,
 )
@@ -117,6 +119,8 @@ class RepeatedTurns:
         """A hash of all that the rules read: the turn as the request has it, and its history."""
         places = link.entries or range(len(self.talk.entries))
         named, prefix = self.talk.content(places), self._prefix_of(link)
+        if link.misplaced >= 0:
+            named += MISPLACED.encode()
         return named if prefix is None else named + prefix.name_before(link.entries[0])
 
     def _prefix_of(self, link: TurnLink) -> TalkPrefix | None:
@@ -136,6 +140,8 @@ class RepeatedTurns:
         doubled = self.talk.doubled(link.entries)
         link = replace(link, entries=tuple(e for e in link.entries if e not in doubled))
         back.take(doubled_entry(f"{self.talk.form.key}.{each}") for each in doubled)
+        if link.misplaced >= 0:
+            back.take((misplaced_entry(f"{self.talk.form.key}.{link.misplaced}"),))
         for place in link.entries:
             back.take(self._events.get(place, ()))
         if (prefix := self._prefix_of(link)) is not None:
@@ -278,6 +284,11 @@ def _violation(
     if back.type == DOUBLED:
         again = view(back.taken.parts[0])
         message = f"{place.where} brings exchange {name} back, and {again} does so once more"
+        change = Change.NONE
+    elif back.type == MISPLACED:
+        other = view(back.taken.parts[0])
+        side = "behind" if link.misplaced > link.entries[-1] else "before"
+        message = f"{place.where} brings exchange {name} back, but {other} stands {side} it"
         change = Change.NONE
     elif link.entries:
         message, change = _difference(rule.form, given, back, name=name, where=place.where)

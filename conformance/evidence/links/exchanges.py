@@ -23,7 +23,7 @@ from conformance.evidence.application import frames_until
 from conformance.evidence.links.answers import AnswerListener, AnswerTurn
 from conformance.evidence.links.comparisons import LinkVerdict, RepeatedTurns
 from conformance.evidence.links.finder import LinkFinder, TurnLink
-from conformance.evidence.links.gathering import linked_rules
+from conformance.evidence.links.gathering import LinkedRule, linked_rules
 from conformance.evidence.links.keys import LinkKeys
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.consequences import follows
@@ -38,6 +38,8 @@ _Finders = dict[tuple[str, str], LinkFinder]
 NAME: Final = "links"
 _OWN_REQUEST: Final = "the scenario wrote the request"
 _MOST_STATED: Final = 20  # links of one request that are listed
+_STREAMED: Final = frozenset({"text.delta", "thinking.delta"})
+_RESTATED: Final = "/text-agrees"  # broken: a client may keep what was streamed, or what was stated
 _MOST_CONTENTS: Final = 64  # forms of one answer's turn that are remembered
 
 
@@ -107,6 +109,7 @@ class LinkedExchanges:
         self._heard: dict[int, tuple[AnswerListener, JudgeSetting]] = {}
         self._judged: dict[tuple[int, ...], _Judged] = {}
         self._finders: _Finders = {}
+        self._ledgers: Mapping[int, Ledger] = {}
 
     def listener(self, setting: JudgeSetting, exchange: Exchange) -> EventListener | None:
         """The listener for the events of an exchange; None if nothing of it can come back."""
@@ -126,6 +129,7 @@ class LinkedExchanges:
         trusted: bool,
     ) -> None:
         """Writes into the ledger of each request what came of the answers that it brings back."""
+        self._ledgers = ledgers
         asked = [each for each in exchanges if each.number in self._heard]
         if self._only_collects:
             for exchange in asked:
@@ -280,22 +284,29 @@ class LinkedExchanges:
                 yield rule.id, (LinkVerdict(Verdict.UNTESTABLE, why), None)
             elif rule.id in known.broken or self._is_reported_already(link, rule.id):
                 yield rule.id, (self._reported_elsewhere(known.broken.get(rule.id)), None)
-            elif (cause := self._earlier_cause(turns, known, rule.id)) is not None:
-                known.broken[rule.id] = known.broken[cause]
-                where = self._places.name(known.broken[cause])
-                why = f"what breaks {cause} in exchange {where} may be why"
-                yield rule.id, (LinkVerdict(Verdict.NOT_APPLICABLE, why), None)
+            elif (cause := self._other_cause(turns, link, known, rule)) is not None:
+                yield rule.id, (LinkVerdict(Verdict.NOT_APPLICABLE, cause), None)
             else:
                 known.broken[rule.id] = turns.talk.exchange.number
                 answer = verdict.answer or link.answers[0]
                 beside = self._answer_event(answer.exchange, answer.gathered[rule.id].event)
                 yield rule.id, (verdict, turns.finding(rule, link, verdict.violation, beside))
 
-    def _earlier_cause(self, turns: RepeatedTurns, known: _Judged, rule: str) -> str | None:
-        """The rule that the same answer broke in an earlier request, if this follows from that."""
+    def _other_cause(
+        self, turns: RepeatedTurns, link: TurnLink, known: _Judged, rule: LinkedRule
+    ) -> str | None:
+        """Why a breach follows from another one, of an earlier request or of the answer itself."""
         here = turns.talk.exchange.number
         earlier = (name for name, number in known.broken.items() if number != here)
-        return next((each for each in earlier if follows(rule, each)), None)
+        if (cause := next((each for each in earlier if follows(rule.id, each)), None)) is not None:
+            number = known.broken[rule.id] = known.broken[cause]
+        else:
+            number = link.answers[0].number
+            ledger = self._ledgers.get(number) if rule.types & _STREAMED else None
+            failing = ledger.rules_with(Verdict.FAIL) if ledger is not None else ()
+            cause = next((each for each in failing if each.endswith(_RESTATED)), None)
+        where = self._places.name(number)
+        return f"what breaks {cause} in exchange {where} may be why" if cause else None
 
     def _broken_before(self, exchange: Exchange, links: Sequence[TurnLink]) -> set[str]:
         """The rules that earlier requests break for the answers that come back in this one."""

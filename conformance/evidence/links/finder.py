@@ -14,6 +14,9 @@ Rule 4: an entry without evidence of its own (thinking, most often) belongs to t
 the same run of the model's entries, else to the one before it.
 Rule 5: one answer comes back in one run, unless ids prove otherwise: of two turns with one text the
 later one is an answer that was not recorded.
+Rule 6: a turn is misplaced if it stands before the turn of an earlier answer that was the last one
+in its own request; or if it is whole and ends the request, and a question that it did not get
+stands between it and what it answered. The first misplaced turn of a request explains the others.
 The memory is one line for each answer and key, and only the newest few per key: a very frequent
 text identifies nothing.
 """
@@ -43,11 +46,15 @@ _SHARED: Final = 8  # characters that an altered text has to share
 
 
 class AnswerPlace(NamedTuple):
-    """An answer, its history, and the last entry of that; empty where unknown."""
+    """An answer, its history, the last entry of that, and what the model said last in it.
+
+    What is unknown is empty.
+    """
 
     turn: AnswerTurn
     before: bytes
     last: bytes
+    told: bytes
 
 
 class Candidates(NamedTuple):
@@ -69,7 +76,8 @@ class TurnLink(Struct, frozen=True):
     `merged` are other answers that the same entries bring back in part. `is_sure` is False if
     another conversation may hold the same by chance. `is_asked_so`: the entry before is the one
     that was answered. Where the request names the answer there are no entries, and `again` are
-    those that repeat it all the same.
+    those that repeat it all the same. `misplaced` is the entry that stands behind the turn and was
+    before it, or before it and was not there yet; -1 where there is none.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -80,6 +88,7 @@ class TurnLink(Struct, frozen=True):
     is_sure: bool = True
     is_asked_so: bool = False
     again: tuple[int, ...] = ()
+    misplaced: int = -1
 
 
 class LinkFinder:
@@ -94,7 +103,8 @@ class LinkFinder:
         has_talk = asked is not None and bool(asked.entries)
         before = asked.before[-1] if asked is not None and has_talk else b""
         last = asked.outlines[-1] if asked is not None and has_talk else b""
-        answer = AnswerPlace(turn, before, last)
+        told = next(filter(None, reversed(asked.told)), b"") if asked is not None else b""
+        answer = AnswerPlace(turn, before, last, told)
         keys = tuple(dict.fromkeys(answer_keys(answer.turn, answer.last)))
         if thread := turn.thread or (asked.thread if asked is not None else ""):
             keys = (*keys, ("thread", thread))
@@ -235,6 +245,9 @@ class _Assignment:
         self._holders.setdefault(place, set()).add(given.key)
 
     def links(self) -> list[TurnLink]:
+        kept = [each for each in self._found.values() if each.entries]
+        places = ((each, self._misplaced(each, kept)) for each in kept)
+        misplaced = next(((each, at) for each, at in places if at >= 0), None)
         return [
             TurnLink(
                 tuple(each.turn for each in found.candidates.answers),
@@ -244,10 +257,30 @@ class _Assignment:
                 tuple(self._others(key, found)),
                 found.candidates.is_sure,
                 _is_asked_so(self._talk, found),
+                misplaced=misplaced[1] if misplaced is not None and misplaced[0] is found else -1,
             )
             for key, found in self._found.items()
             if found.entries
         ]
+
+    def _misplaced(self, found: _Found, kept: Iterable[_Found]) -> int:
+        """Rule 6."""
+        if len(found.candidates.answers) > 1:
+            return -1
+        talk, answer, last = self._talk, found.candidates.answers[0], found.entries[-1]
+        if answer.told and talk.told.count(answer.told) == 1:
+            place = talk.told.index(answer.told)
+            holders = (each.candidates.answers for each in kept if place in each.entries)
+            numbers = [answers[0].turn.number for answers in holders if len(answers) == 1]
+            if place > last and any(number < answer.turn.number for number in numbers):
+                return place
+        start = found.runs[-1]
+        is_last = last == len(talk.said) - 1 and not answer.turn.is_short and not answer.turn.calls
+        if is_last and start > 1 and talk.said[start - 1].by == "user":
+            was_asked = (talk.outlines[start - 1], talk.outlines[start - 2])
+            if answer.last not in was_asked[:1] and answer.last == was_asked[1]:
+                return start - 1
+        return -1
 
     def _others(self, key: tuple[int, ...], found: _Found) -> list[int]:
         beside = {other[0] for place in found.entries for other in self._holders[place] - {key}}

@@ -64,6 +64,11 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         return [_outline(each) for each in self.said]
 
     @cached_property
+    def told(self) -> Sequence[bytes]:
+        """A name for what the model says or calls in each entry, ids of calls included; or b""."""
+        return [_told(each) for each in self.said]
+
+    @cached_property
     def call_counts(self) -> Counter[str]:
         """How often the history names each id of a call."""
         return Counter(call.id for each in self.said for call in each.calls)
@@ -118,17 +123,26 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         return self.last_question < place < self.last_result
 
     def doubled(self, places: Sequence[int]) -> list[int]:
-        """Those of these entries that say word for word what one before them in their run says."""
+        """Those of these entries that say word for word what one before them says.
+
+        A run is compared with those before it only if an id recurs: a model may say the same again.
+        """
         seen: set[bytes] = set()
-        found, last = [], -1
-        for place in places:
-            if place != last + 1:
-                seen.clear()
-            name, last = self.content((place,)), place
-            if name in seen and self.said[place].by == "model":
-                found.append(place)
-            seen.add(name)
+        found = []
+        for run in _adjacent(places):
+            names = {place: self.content((place,)) for place in run}
+            recurs = any(name in seen and self._has_id(place) for place, name in names.items())
+            met = set(seen) if recurs else set()
+            for place, name in names.items():
+                if name in met and self.said[place].by == "model":
+                    found.append(place)
+                met.add(name)
+            seen |= met
         return found
+
+    def _has_id(self, place: int) -> bool:
+        said = self.said[place]
+        return bool(said.id) or any(call.id for call in said.calls)
 
     def content(self, places: Sequence[int]) -> bytes:
         """A hash of the entries as the request has them."""
@@ -138,11 +152,28 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         return made.digest()
 
 
+def _adjacent(places: Sequence[int]) -> Iterator[list[int]]:
+    run: list[int] = []
+    for place in places:
+        if run and place != run[-1] + 1:
+            yield run
+            run = []
+        run.append(place)
+    if run:
+        yield run
+
+
 def _encoded(entry: Any) -> bytes:
     try:
         return msgspec.json.encode(entry)
     except (TypeError, ValueError, RecursionError):
         return repr(entry)[:1000].encode("utf-8", "replace")
+
+
+def _told(said: HistoryEntry) -> bytes:
+    if said.by != "model" or not (said.text or said.calls):
+        return b""
+    return digest(_outline(said).hex(), *(call.id for call in said.calls))
 
 
 def _outline(said: HistoryEntry) -> bytes:

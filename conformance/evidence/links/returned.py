@@ -13,6 +13,7 @@ Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, 
 of that stands between no marks: templates of chats take out what does.
 Rule 5: `turn.doubled` has the `place` of an entry that says word for word what one before it in its
 run says; no other event is made of that entry.
+Rule 6: `turn.misplaced` has the `place` of the entry that stands on the wrong side of the turn.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from conformance.judging.tool_schema import SchemaPlace
 CALL: Final = "turn.call"
 TEXT: Final = "turn.text"
 DOUBLED: Final = "turn.doubled"
+MISPLACED: Final = "turn.misplaced"
 _FITS: Final = "fits"
 _WORDS: Final = ("thinking", "thought", "reasoning")  # that clients write around what was thought
 _MARKS: Final = (*PAIRS, *((f"<{each}>", f"</{each}>") for each in _WORDS))
@@ -71,6 +73,11 @@ def returned_calls(
 def doubled_entry(place: str) -> Event:
     """Rule 5."""
     return Event(DOUBLED, {"place": place}, 0, "wire")
+
+
+def misplaced_entry(place: str) -> Event:
+    """Rule 6."""
+    return Event(MISPLACED, {"place": place}, 0, "wire")
 
 
 def returned_text(said: str, back: str) -> Event:

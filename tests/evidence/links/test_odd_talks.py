@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from tests.evidence.links.edits import Edit
 from tests.evidence.links.odd_histories import edited, respelled
 from tests.evidence.links.odd_talks import ODD
-from tests.evidence.links.talks import TALKERS, TEXT, broken, checked, thought
+from tests.evidence.links.talks import (
+    TALKERS,
+    TEXT,
+    broken,
+    checked,
+    history_of,
+    talk,
+    thought,
+    with_history,
+)
+
+IN_ORDER: Final = "turns-in-order"
+# Without ids an equal call may be another one.
+WITH_IDS: Final = tuple(each for each in TALKERS if each != "ollama")
 
 
 def _found(name: str, odd: str) -> set[str]:
@@ -68,6 +82,44 @@ def test_a_turn_that_a_retry_doubled_is_one_finding(name: str) -> None:
     talker = TALKERS[name]
     found = checked(edited(name, twice), talker.dialect, talker.profile)
     assert broken(found) == {"history/returned/turn-once"}
+
+
+def _turned(history: list[Any]) -> list[Any]:
+    """Behind the question stand two rounds of a loop."""
+    second = len(history) // 2 + 1
+    return [history[0], *history[second:], *history[1:second]]
+
+
+def _again(history: list[Any]) -> list[Any]:
+    return [*history, *history[len(history) // 2 + 1 :]]
+
+
+@pytest.mark.parametrize("name", WITH_IDS)
+@pytest.mark.parametrize(("edit", "rule"), [(_turned, IN_ORDER), (_again, "turn-once")])
+def test_rounds_in_another_order_and_twice_are_one_finding(
+    name: str, edit: Edit, rule: str
+) -> None:
+    talker = TALKERS[name]
+    exchanges = talk(talker)
+    history = edit(history_of(exchanges[2], talker.history))
+    exchanges[2] = with_history(exchanges[2], talker.history, history)
+    found = checked(exchanges, talker.dialect, talker.profile)
+    is_refused = name == "responses" and edit is _again
+    expected = "history/responses/ids-distinct" if is_refused else f"history/returned/{rule}"
+    assert broken(found) == {expected}
+
+
+@pytest.mark.parametrize("name", [each for each in TALKERS if each != "responses"])
+def test_question_before_its_earlier_answer_is_one_finding(name: str) -> None:
+    def turned(history: list[Any]) -> list[Any]:
+        return [*history[:-2], history[-1], history[-2]]
+
+    talker = TALKERS[name]
+    exchanges = talk(talker)
+    history = turned(history_of(exchanges[3], talker.history))
+    exchanges[3] = with_history(exchanges[3], talker.history, history)
+    found = checked(exchanges, talker.dialect, talker.profile)
+    assert broken(found) == {f"history/returned/{IN_ORDER}"}
 
 
 @pytest.mark.parametrize("tag", ["think", "thinking", "reasoning"])
