@@ -116,3 +116,21 @@ def test_a_loaded_session_tells_its_calls_again(lines: Any, wanted: Verdict) -> 
     rule = "wire/acp/call-over"
     chunks = [json.dumps(line).encode() + b"\n" for line in lines]
     assert Checker("acp", "strict", rules=[rule]).check(chunks).verdicts[rule] is wanted
+
+
+def request(number: int, method: str, **params: Any) -> dict[str, Any]:
+    fields = {"sessionId": "s", **params}
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": fields}
+
+
+@pytest.mark.parametrize("rule", ["silent-after-response", "call-told-once", "call-over"])
+def test_a_session_may_be_loaded_after_its_turn(rule: str) -> None:
+    prompt = [{"type": "text", "text": "Go on."}]
+    turn = [
+        *(request(1, "session/prompt", prompt=prompt), *OVER),
+        {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}},
+    ]
+    load = [request(2, "session/load", cwd="/", mcpServers=[]), OVER[0], OVER[2]]
+    chunks = [json.dumps(line).encode() + b"\n" for line in [*turn, *load]]
+    found = Checker("acp", "strict", rules=[f"wire/acp/{rule}"]).check(chunks)
+    assert found.verdicts[f"wire/acp/{rule}"] is Verdict.PASS

@@ -17,6 +17,9 @@ Rule 5: what the client says gives wire events alone. Where it is in the transcr
         a request of the agent say as `session_known` whether the client asked for or in their
         session, and a response as `request_known` whether it answers a request that waits. Where
         it is not, an update says as `session_known` whether its turn began in that session.
+Rule 6: while a `session/load` waits for its response, updates of its session repeat turns that are
+        over (https://agentclientprotocol.com/protocol/session-setup): they are `replayed` and
+        belong to no answer.
 """
 
 from __future__ import annotations
@@ -47,6 +50,7 @@ UPDATES: Final = (
 )
 _OF_NEW_TURNS: Final = frozenset({"tool_call", "plan", "user_message_chunk"})
 _OF_TURNS: Final = frozenset({"session/prompt", "session/cancel"})
+_LOADING: Final = "session/load"
 _OPENING: Final = frozenset({"session/new", "session/fork"})  # the response names the session
 _OF_AGENTS: Final = ("session/request_permission", "fs/", "terminal/", "elicitation/")
 _OF_CLIENTS: Final = ("initialize", "authenticate", "logout", "session/", "providers/")
@@ -76,6 +80,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._answered: Any = None  # the id of the response that came last
         self._sessions: set[str] = set()  # that the client asked for or in
         self._opening: set[str | int] = set()  # requests for one that wait for its name
+        self._loading: dict[str | int, str] = {}  # those that wait, with their sessions
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}, "any": {}}
         super().__init__(reading)
 
@@ -99,11 +104,12 @@ class AcpReader(ProgramReader[TurnMessages]):
     def _read_update(self, params: dict[str, Any]) -> None:
         update = mapping(params.get("update"))
         kind = string(update.get("sessionUpdate"))
+        is_replayed = string(params.get("sessionId")) in self._loading.values()
         if self._is_done and not self._hears_client and (kind in CHUNKS or kind in _OF_NEW_TURNS):
             self._next_answer()
-        stated = self._session_stated(params)
+        stated = self._session_stated(params) | ({"replayed": True} if is_replayed else {})
         self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
-        if self._content.is_over:
+        if self._content.is_over or is_replayed:
             return
         if (chunk := CHUNKS.get(kind)) is not None:
             self._begin_turn(params.get("sessionId"))
@@ -133,15 +139,17 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sink.wire(method if method in _OF_TURNS else f"{side}.request", {**fields, **stated})
         if side == "client":
             self._note_session(params)
-        self._note_waiting(side, number, method)
+        self._note_waiting(side, number, method, string(params.get("sessionId")))
 
-    def _note_waiting(self, side: str, number: Any, method: str) -> None:
+    def _note_waiting(self, side: str, number: Any, method: str, session: str = "") -> None:
         """Takes a request that wants a response."""
         pending = self._pending[side]
         if isinstance(number, str | int) and len(pending) < _MOST_REQUESTS:
             pending[number] = method
             if method in _OPENING:
                 self._opening.add(number)
+            if method == _LOADING:
+                self._loading[number] = session
 
     def _announce_turn(self, number: Any, session: str) -> None:
         """A prompt begins a turn, except one of another session beside a turn under way."""
@@ -168,6 +176,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         if of_client is not None:
             self._pending["client"].pop(key)
             self._opening.discard(key)
+            self._loading.pop(key, None)
             self._note_session(result)
             fields = {**fields, "request_known": not stops or of_client == "session/prompt"}
         elif key != "" and self._pending["client"]:

@@ -89,3 +89,13 @@ def test_a_response_is_of_the_session_of_its_turn(read_stream: ReadStream) -> No
     assert session(SAID, STOPPED) == "a"
     assert session(SAID, other, STOPPED) is None, "nobody knows whose it is"
     assert session(PROMPT, other, STOPPED) == "a"
+
+
+def test_what_a_loaded_session_repeats_is_no_answer(read_stream: ReadStream) -> None:
+    load = {"id": 4, "method": "session/load", "params": {"sessionId": "a"}}
+    frames = [load, SAID, update("b"), {"id": 4, "result": None}, PROMPT, SAID, STOPPED]
+    events = read_stream("acp", frames)
+    said = [each for each in events if each.type == "agent_message_chunk"]
+    assert [each.data.get("replayed") for each in said] == [True, None]
+    assert [each.number for each in events if each.type == "text.delta"] == [6]
+    assert all("replayed" not in each.data for each in events if each.type == "plan")
