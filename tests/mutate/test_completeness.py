@@ -23,8 +23,6 @@ KNOWN: Final = {
     ],
     # Rules of the form each say it, one per kind of part.
     "vercel.ui": ["no rule says what its events hold"],
-    # Its texts are raw; the chunks around them are those of Completions.
-    "harmony": ["no rule says what its events hold"],
 }
 
 

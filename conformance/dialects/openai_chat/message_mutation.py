@@ -112,6 +112,11 @@ def _thinking_chunks(stream: Stream) -> list[int]:
     return [n for n in delta_places(stream, "thinking") if n in free]
 
 
+def _unsigned_thinking(stream: Stream) -> list[int]:
+    """Thinking that may still be signed."""
+    return [] if _signed_chunks(stream) else _thinking_chunks(stream)
+
+
 def _shown_details(stream: Stream) -> list[int]:
     """The first text, where details of the thinking before it have the index 0."""
     texts = _first_text(stream)
@@ -234,7 +239,7 @@ OPERATORS.add("S4-own-detail", "A detail of its own comes after visible text.", 
     _first_text, _add_after(_detail(7, signature=_SIGNATURE))
 )
 OPERATORS.add("S6-signature-alone", "A signature comes with empty text.", "pass", most=1)(
-    _thinking_chunks, _add_after(_detail(0, text="", signature=_SIGNATURE))
+    _unsigned_thinking, _add_after(_detail(0, text="", signature=_SIGNATURE))
 )
 OPERATORS.add("S8-no-detail-index", "A reasoning detail has no index.")(
     _details, drop_value(*_DETAIL, "index")
