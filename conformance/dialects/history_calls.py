@@ -40,8 +40,8 @@ class CallIdPlace(Struct, frozen=True):
 
     `within` is the key of a list whose objects have them, empty where the entry itself has; `keys`
     lead to the id from there. Only objects of one of the `kinds` count, if there are any.
-    `or_within`: an entry may be a turn, whose list under this key has them. `role`: an entry of
-    this role is one by itself. `named` is the key of what tells those that are numbered apart.
+    `or_within`: an entry may be a turn, whose list under this key has them. `role`: every
+    entry of this role is a result. `named` is the key of its tool's name, where results have no id.
     """
 
     keys: tuple[str, ...]

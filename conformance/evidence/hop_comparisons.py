@@ -46,6 +46,8 @@ from conformance.rules.about import Change
 from conformance.rules.forms.texts import difference
 from conformance.rules.model import Rule
 
+_AS_THOUGHT: Final = f"{rules.TEXT.id} reports it: the answer is shown as thinking"
+
 
 def _texts(hops: ApplicationHops, said: Sequence[SidePart], sent: Sequence[SidePart]) -> Compared:
     found = _compared_texts(hops, said, sent)
@@ -79,9 +81,6 @@ def _text(hops: ApplicationHops) -> Compared:
     if answering_call(hops) is not None:
         return True
     return _texts(hops, hops.said.of("text"), hops.sent.of("text"))
-
-
-_AS_THOUGHT: Final = f"{rules.TEXT.id} reports it: the answer is shown as thinking"
 
 
 def _thinking(hops: ApplicationHops) -> Compared:

@@ -54,7 +54,7 @@ def official(exchange: Exchange) -> tuple[str, str, list[str]]:
     Of each place one message is open.
     """
     open_ones: dict[str, Any] = {}
-    told = dict.fromkeys(KINDS, "")
+    texts = dict.fromkeys(KINDS, "")
     calls: list[Any] = []
     for place, event in events_of(exchange):
         if event["event"] == "message-start":
@@ -65,10 +65,10 @@ def official(exchange: Exchange) -> tuple[str, str, list[str]]:
         before = {kind: getattr(one, f"_{kind}_acc") for kind in KINDS}
         one.dispatch(event)
         for kind, known in before.items():
-            told[kind] += getattr(one, f"_{kind}_acc").removeprefix(known)
+            texts[kind] += getattr(one, f"_{kind}_acc").removeprefix(known)
         if event["event"] == "message-finish":
             calls += one.tool_calls.get()
-    return told["reasoning"], told["text"], sorted(map(_call, calls))
+    return texts["reasoning"], texts["text"], sorted(map(_call, calls))
 
 
 def _call(call: Mapping[str, Any]) -> str:

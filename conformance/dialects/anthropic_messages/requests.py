@@ -91,7 +91,7 @@ REQUEST: Final = RequestForm(
 )
 
 
-def _read(entry: Any) -> HistoryEntry:
+def _read_entry(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     content = fields.get("content")
     if isinstance(content, str):
@@ -122,4 +122,4 @@ def _shown(block: Mapping[str, Any]) -> str:
     return ""
 
 
-TURNS: Final = HistoryForm("messages", listed("messages"), _read)
+TURNS: Final = HistoryForm("messages", listed("messages"), _read_entry)

@@ -22,15 +22,15 @@ _OPTIONS: Final = ("--output-format", "stream-json", "--include-partial-messages
 
 
 def _words(body: Message, model: str, folder: str) -> Sequence[str]:
-    return (*_asked(body, model), "--verbose", "--add-dir", folder)
+    return (*_common_words(body, model), "--verbose", "--add-dir", folder)
 
 
 def _qwen_words(body: Message, model: str, _folder: str) -> Sequence[str]:
     """Without a provider it asks on a terminal which one to take."""
-    return (*_asked(body, model), "--auth-type", "openai")
+    return (*_common_words(body, model), "--auth-type", "openai")
 
 
-def _asked(body: Message, model: str) -> Sequence[str]:
+def _common_words(body: Message, model: str) -> Sequence[str]:
     session = string(body.get(_SESSION))
     carried = ("--resume", session) if session else ()
     return ("-p", user_text(body, _TURN), *_OPTIONS, "--model", model, *carried)

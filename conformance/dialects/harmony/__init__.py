@@ -18,7 +18,7 @@ from conformance.dialects.turns import HistoryEntry, HistoryForm, history_call
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
 
-def _read(entry: Any) -> HistoryEntry:
+def _read_entry(entry: Any) -> HistoryEntry:
     item = mapping(entry)
     role, content = string(item.get("role")), string(item.get("content"))
     if role == "user":
@@ -35,7 +35,7 @@ def _read(entry: Any) -> HistoryEntry:
     return HistoryEntry("model", content)
 
 
-TURNS: Final = HistoryForm("prompt", prompt_items, _read)
+TURNS: Final = HistoryForm("prompt", prompt_items, _read_entry)
 
 
 WIRE_KEYS: Final = WireKeys(

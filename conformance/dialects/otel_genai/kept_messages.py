@@ -22,65 +22,65 @@ def as_messages(value: Any) -> list[dict[str, Any]]:
     """The messages of an input or an output; none where nothing known stands there."""
     value = _decoded(value)
     if isinstance(value, str):
-        return [_message("assistant", [_part("text", content=value)])]
+        return [_new_message("assistant", [_new_part("text", content=value)])]
     if isinstance(value, dict):
         listed = next((value[k] for k in _LISTS if isinstance(value.get(k), list)), None)
         return as_messages(listed if listed is not None else [value])
     if not isinstance(value, list):
         return []
-    found = [_read(each) for each in value if isinstance(each, dict)]
+    found = [_as_message(each) for each in value if isinstance(each, dict)]
     return [each for each in found if each["parts"]]
 
 
-def _read(said: Fields) -> dict[str, Any]:
+def _as_message(said: Fields) -> dict[str, Any]:
     kind = said.get("type")
     if kind == "reasoning":  # an item of Responses
-        return _message("assistant", list(_reasoning_item(said)))
+        return _new_message("assistant", list(_reasoning_item(said)))
     if kind == "function_call":
-        call = _call(said.get("call_id"), said.get("name"), said.get("arguments"))
-        return _message("assistant", [call])
+        call = _call_part(said.get("call_id"), said.get("name"), said.get("arguments"))
+        return _new_message("assistant", [call])
     if kind == "function_call_output":
-        return _message("tool", [_result(said.get("call_id"), said.get("output"))])
+        return _new_message("tool", [_call_result(said.get("call_id"), said.get("output"))])
     role = said.get("role")
     if role == "tool":
-        return _message("tool", [_result(said.get("tool_call_id"), said.get("content"))])
-    return _message(role if isinstance(role, str) else "assistant", list(_parts(said)))
+        return _new_message("tool", [_call_result(said.get("tool_call_id"), said.get("content"))])
+    return _new_message(role if isinstance(role, str) else "assistant", list(_message_parts(said)))
 
 
-def _parts(said: Fields) -> Iterator[dict[str, Any]]:
+def _message_parts(said: Fields) -> Iterator[dict[str, Any]]:
     thought = next((said[k] for k in _THINKING if isinstance(said.get(k), str) and said[k]), "")
     if thought:
-        yield _part("reasoning", content=thought)
+        yield _new_part("reasoning", content=thought)
     content = said.get("content")
     if isinstance(content, str) and content:
-        yield _part("text", content=content)
+        yield _new_part("text", content=content)
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict):
-            yield from _block(block)
+            yield from _block_parts(block)
     calls = said.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
             function = call.get("function")
             named = function if isinstance(function, dict) else call
             arguments = named.get("arguments", named.get("args"))
-            yield _call(call.get("id"), named.get("name"), arguments)
+            yield _call_part(call.get("id"), named.get("name"), arguments)
 
 
-def _block(block: Fields) -> Iterator[dict[str, Any]]:
+def _block_parts(block: Fields) -> Iterator[dict[str, Any]]:
     """A part of a content list."""
     kind, text = block.get("type"), block.get("text")
     if kind in _TEXTS and isinstance(text, str):
-        yield _part("text", content=text)
+        yield _new_part("text", content=text)
     elif kind in ("thinking", "reasoning"):
         thought = block.get("thinking", block.get("reasoning", text))
         signature = block.get("signature")
         more = {"signature": signature} if isinstance(signature, str) else {}
         if isinstance(thought, str) and (thought or more):
-            yield _part("reasoning", content=thought, **more)
+            yield _new_part("reasoning", content=thought, **more)
     elif kind == "tool_use":
-        yield _call(block.get("id"), block.get("name"), block.get("input"))
+        yield _call_part(block.get("id"), block.get("name"), block.get("input"))
     elif kind == "tool_result":
-        yield _result(block.get("tool_use_id"), block.get("content"))
+        yield _call_result(block.get("tool_use_id"), block.get("content"))
 
 
 def _reasoning_item(item: Fields) -> Iterator[dict[str, Any]]:
@@ -88,25 +88,25 @@ def _reasoning_item(item: Fields) -> Iterator[dict[str, Any]]:
         listed = item.get(key)
         for each in listed if isinstance(listed, list) else ():
             if isinstance(each, dict) and isinstance(each.get("text"), str):
-                yield _part("reasoning", content=each["text"])
+                yield _new_part("reasoning", content=each["text"])
 
 
-def _call(of: Any, name: Any, arguments: Any) -> dict[str, Any]:
+def _call_part(of: Any, name: Any, arguments: Any) -> dict[str, Any]:
     value = decode_json(arguments) if isinstance(arguments, str) else arguments
-    return _part(
+    return _new_part(
         "tool_call", id=of, name=name, arguments=value if isinstance(value, dict) else arguments
     )
 
 
-def _result(of: Any, response: Any) -> dict[str, Any]:
-    return _part("tool_call_response", id=of, response=response)
+def _call_result(of: Any, response: Any) -> dict[str, Any]:
+    return _new_part("tool_call_response", id=of, response=response)
 
 
-def _message(role: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+def _new_message(role: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"role": role, "parts": parts}
 
 
-def _part(kind: str, **fields: Any) -> dict[str, Any]:
+def _new_part(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, **fields}
 
 

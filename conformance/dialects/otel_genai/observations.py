@@ -32,26 +32,28 @@ Fields = Mapping[str, Any]
 def as_call(record: Fields) -> Fields:
     """The attributes of a call that one of them keeps; empty for anything else."""
     if record.get("type") == "GENERATION" and "output" in record:
-        return _observation(record)
+        return _observed_call(record)
     if "response_data" in record and _SAID not in record:
-        return _span(record)
+        return _span_call(record)
     return {}
 
 
-def _observation(record: Fields) -> dict[str, Any]:
+def _observed_call(record: Fields) -> dict[str, Any]:
     usage = record.get("usageDetails") or record.get("usage")
     failed = record.get("level") == "ERROR"
     error = {"error.type": str(record.get("statusMessage") or "error")} if failed else {}
-    return _call(record.get("input"), record.get("output"), record.get("model"), usage, error)
+    return _call_attributes(
+        record.get("input"), record.get("output"), record.get("model"), usage, error
+    )
 
 
-def _span(record: Fields) -> dict[str, Any]:
+def _span_call(record: Fields) -> dict[str, Any]:
     asked, answered = (_object(record.get(key)) for key in ("request_data", "response_data"))
     said = answered.get("message", answered.get("combined_chunk_content"))
-    return _call(asked, said, asked.get("model"), answered.get("usage"), {})
+    return _call_attributes(asked, said, asked.get("model"), answered.get("usage"), {})
 
 
-def _call(given: Any, said: Any, model: Any, usage: Any, more: Fields) -> dict[str, Any]:
+def _call_attributes(given: Any, said: Any, model: Any, usage: Any, more: Fields) -> dict[str, Any]:
     answers = [{**each, "finish_reason": ""} for each in as_messages(said)]
     joined = [part for each in answers for part in each["parts"]]
     # Items of one answer are one message; nothing states its reason.
@@ -63,12 +65,12 @@ def _call(given: Any, said: Any, model: Any, usage: Any, more: Fields) -> dict[s
         **named,
         _GIVEN: as_messages(given),
         _SAID: whole,
-        **_counts(_object(usage)),
+        **_token_counts(_object(usage)),
         **more,
     }
 
 
-def _counts(usage: Fields) -> dict[str, int]:
+def _token_counts(usage: Fields) -> dict[str, int]:
     made = {}
     for name, keys in _COUNTS.items():
         found = next((usage[key] for key in keys if type(usage.get(key)) is int), None)

@@ -54,7 +54,7 @@ class AnswerPlace(NamedTuple):
     turn: AnswerTurn
     before: bytes
     last: bytes
-    told: bytes
+    last_turn: bytes
 
 
 class Candidates(NamedTuple):
@@ -103,8 +103,9 @@ class LinkFinder:
         has_talk = asked is not None and bool(asked.entries)
         before = asked.before[-1] if asked is not None and has_talk else b""
         last = asked.outlines[-1] if asked is not None and has_talk else b""
-        told = next(filter(None, reversed(asked.told)), b"") if asked is not None else b""
-        answer = AnswerPlace(turn, before, last, told)
+        spoken = asked.model_outlines if asked is not None else ()
+        last_turn = next(filter(None, reversed(spoken)), b"")
+        answer = AnswerPlace(turn, before, last, last_turn)
         keys = tuple(dict.fromkeys(answer_keys(answer.turn, answer.last)))
         if thread := turn.thread or (asked.thread if asked is not None else ""):
             keys = (*keys, ("thread", thread))
@@ -246,7 +247,7 @@ class _Assignment:
 
     def links(self) -> list[TurnLink]:
         kept = [each for each in self._found.values() if each.entries]
-        places = ((each, self._misplaced(each, kept)) for each in kept)
+        places = ((each, self._place_to_follow(each, kept)) for each in kept)
         misplaced = next(((each, at) for each, at in places if at >= 0), None)
         return [
             TurnLink(
@@ -263,13 +264,13 @@ class _Assignment:
             if found.entries
         ]
 
-    def _misplaced(self, found: _Found, kept: Iterable[_Found]) -> int:
-        """Rule 6."""
+    def _place_to_follow(self, found: _Found, kept: Iterable[_Found]) -> int:
+        """Rule 6: the entry that it should come behind; -1 where it is in order."""
         if len(found.candidates.answers) > 1:
             return -1
         talk, answer, last = self._talk, found.candidates.answers[0], found.entries[-1]
-        if answer.told and talk.told.count(answer.told) == 1:
-            place = talk.told.index(answer.told)
+        if answer.last_turn and talk.model_outlines.count(answer.last_turn) == 1:
+            place = talk.model_outlines.index(answer.last_turn)
             holders = (each.candidates.answers for each in kept if place in each.entries)
             numbers = [answers[0].turn.number for answers in holders if len(answers) == 1]
             if place > last and any(number < answer.turn.number for number in numbers):

@@ -64,9 +64,9 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         return [_outline(each) for each in self.said]
 
     @cached_property
-    def told(self) -> Sequence[bytes]:
+    def model_outlines(self) -> Sequence[bytes]:
         """A name for what the model says or calls in each entry, ids of calls included; or b""."""
-        return [_told(each) for each in self.said]
+        return [_model_outline(each) for each in self.said]
 
     @cached_property
     def call_counts(self) -> Counter[str]:
@@ -170,7 +170,7 @@ def _encoded(entry: Any) -> bytes:
         return repr(entry)[:1000].encode("utf-8", "replace")
 
 
-def _told(said: HistoryEntry) -> bytes:
+def _model_outline(said: HistoryEntry) -> bytes:
     if said.by != "model" or not (said.text or said.calls):
         return b""
     return digest(_outline(said).hex(), *(call.id for call in said.calls))

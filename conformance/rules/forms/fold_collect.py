@@ -250,11 +250,11 @@ class CollectMachine(Machine):
         if (wanted := self.form.wanted) is not None:
             text = value if isinstance(value, str) else json.dumps(value)
             ends = repr(both_ends(text, _SHOWN, _SHOWN))
-            return None if self._holds(wanted, text, context) else (wanted.says, ends)
+            return None if self._holds_text(wanted, text, context) else (wanted.says, ends)
         size = len(value) if isinstance(value, str | list) else value
         return None if size >= self.form.at_least else (f"at least {self.form.at_least}", str(size))
 
-    def _holds(self, wanted: Wanted, text: str, context: Context) -> bool:
+    def _holds_text(self, wanted: Wanted, text: str, context: Context) -> bool:
         """With `mentions`, tags that the request spells, or whose opening it spells, are let be."""
         if wanted.holds(text) or not self.form.mentions:
             return wanted.holds(text)

@@ -53,8 +53,8 @@ def without_cut_calls(sent: Transcript, reported: Reported) -> Transcript:
     """What was sent without calls whose arguments are no JSON, where the client reports fewer."""
     calls = [each for each in sent.events if _is_own_call(each)]
     cut = [each for each in calls if isinstance(parsed_arguments(each.data), str)]
-    told = sum(each["type"] == _CALL for each in reported)
-    if not cut or told != len(calls) - len(cut):
+    reported_calls = sum(each["type"] == _CALL for each in reported)
+    if not cut or reported_calls != len(calls) - len(cut):
         return sent
     return replace(sent, events=[each for each in sent.events if each not in cut])
 

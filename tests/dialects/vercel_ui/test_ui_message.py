@@ -171,7 +171,7 @@ CALLER = {"role": "assistant", "parts": [{"type": "tool-add", "toolCallId": "c"}
 
 
 def known_output(*kinds: str, messages: Any = None) -> dict[str, bool]:
-    """What is told of an output behind parts of these kinds, all of the call `c`."""
+    """What the reader says of an output after parts of these kinds, all of the call `c`."""
     calls = KnownCalls()
     if messages is not None:
         calls.read_request(Request("POST", "/", (), {"messages": messages}))
