@@ -6,6 +6,7 @@ A path is a tuple of keys and list positions. Values are never changed in place.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -151,3 +152,12 @@ def list_at(value: Any, *path: str | int) -> list[Any]:
     """The list at a path; empty where there is none."""
     found = value_at(value, *path)
     return found if isinstance(found, list) else []
+
+
+def all_texts(value: Any) -> Iterator[str]:
+    """Every text in a value, in order; keys are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from all_texts(each)

@@ -6,25 +6,14 @@ tool), demand a call of it, and show one of its arguments as the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from conformance.core.json_values import decode_json
+from conformance.core.json_values import all_texts, decode_json
 from conformance.evidence.hop_sides import ApplicationHops
 from conformance.evidence.side_content import SidePart
 
 
 def argument_texts(arguments: str) -> tuple[str, ...]:
     """The texts among the arguments of a call; none where they are no JSON."""
-    return tuple(_texts(decode_json(arguments)))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+    return tuple(all_texts(decode_json(arguments)))
 
 
 def answering_call(hops: ApplicationHops) -> SidePart | None:

@@ -20,6 +20,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from conformance.core.excerpts import beginning
+from conformance.core.json_values import all_texts
 from conformance.core.spelling import one_spelling
 from conformance.dialects.history_calls import goes_on_from_kept
 from conformance.dialects.turns import HistoryCall, history_call
@@ -83,7 +84,7 @@ def _lost_call(hops: ApplicationHops) -> str | None:
         if before is None or talk is None:
             continue
         back = [call for entry in talk.said for call in entry.calls]
-        had, has = ("".join(_strings(list(each.entries))) for each in (before, talk))
+        had, has = ("".join(all_texts(list(each.entries))) for each in (before, talk))
         for call in _calls(answer.transcript.own_tools):
             is_judged = True
             alike = [each for each in back if each.name == call.name]
@@ -141,15 +142,7 @@ def _mixed_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
 
 
 def _everything(talk: RepeatedTalk) -> str:
-    return "".join(map(one_spelling, _strings(talk.body)))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _strings(each)
+    return "".join(map(one_spelling, all_texts(talk.body)))
 
 
 def _calls(tools: Any) -> Iterator[HistoryCall]:

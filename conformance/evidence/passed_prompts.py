@@ -13,9 +13,10 @@ Rule 4: JSON counts where the upstream API has a place for it. A call of one fun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
+from conformance.core.json_values import all_texts
 from conformance.dialects.given_before import instruction_texts
 from conformance.dialects.repeated_answers import is_within
 from conformance.evidence.comparable_requests import (
@@ -39,7 +40,7 @@ def instructions(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     if is_kept(asked) or is_kept(passed):
         return False
     wanted, got = (" ".join(instruction_texts(side.body, side.form)) for side in (asked, passed))
-    if not is_within(wanted, got) and not is_within(wanted, " ".join(_texts(passed.body))):
+    if not is_within(wanted, got) and not is_within(wanted, " ".join(all_texts(passed.body))):
         return Lost(f"the instructions {view(shortened(wanted))}", view(shortened(got)) or NONE)
     own = "".join(got.split()).replace("".join(wanted.split()), "", 1)
     is_free = asked.tools is not None or wish_of(asked).is_structured
@@ -80,15 +81,6 @@ def sealed(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     if not wish_of(asked).is_sealed or not has_to_be_asked or is_kept(passed):
         return False
     return wish_of(passed).is_sealed or Lost("a wish for encrypted thinking", NONE)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """All texts of a body."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(each)
 
 
 def asked_format(asked: ComparableRequest, passed: ComparableRequest) -> Found:

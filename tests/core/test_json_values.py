@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.core import json_values
-from conformance.core.json_values import MOST_DEPTH, NOT_JSON, decode_json, repeated_key
+from conformance.core.json_values import MOST_DEPTH, NOT_JSON, all_texts, decode_json, repeated_key
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,7 @@ def test_what_holds_too_many_values_is_no_json(text: str, monkeypatch: pytest.Mo
 )
 def test_a_key_that_an_object_has_twice_is_found(text: str, key: str) -> None:
     assert repeated_key(text, decode_json(text)) == key
+
+
+def test_texts_of_a_value_come_in_order_and_keys_are_none() -> None:
+    assert list(all_texts({"a": ["x", {"b": "y", "c": 1}], "d": None, "e": "z"})) == ["x", "y", "z"]
