@@ -8,7 +8,7 @@ of an array follow each other, so each is searched after the one before, in line
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
@@ -147,14 +147,13 @@ def _inner(raw: bytes, key: str | int) -> bytes:
     return bytes(msgspec.json.decode(raw, type=_Fields)[key])
 
 
-def array_elements(data: bytes, *path: str | int) -> list[TextPart]:
-    """The elements of the array at a path of keys; as `part`."""
+def array_elements(data: bytes, *path: str | int) -> Iterator[TextPart]:
+    """The elements of the array at a path of keys, read one by one; as `part`."""
     line, raw = part(data, *path)
-    found, at = [], 0
+    at = 0
     for element in map(bytes, msgspec.json.decode(raw, type=list[msgspec.Raw])):
         start = raw.index(element, at)
         line += raw.count(b"\n", at, start)
-        found.append(TextPart(line, element))
+        yield TextPart(line, element)
         line += element.count(b"\n")
         at = start + len(element)
-    return found

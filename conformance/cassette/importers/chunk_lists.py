@@ -133,7 +133,7 @@ def _read_array(file: ForeignFile) -> ImportedRecording | None:
 def _array_parts(file: ForeignFile) -> list[TextPart]:
     if not isinstance(file.json, list):
         raise file.error("expected one JSON array")
-    return array_elements(file.data)
+    return list(array_elements(file.data))
 
 
 def _line_parts(file: ForeignFile) -> Iterator[TextPart]:

@@ -58,7 +58,7 @@ class Entry(NamedTuple):
         if not self.raw:
             return None
         try:
-            found = array_elements(self.raw, *keys_of(outer))
+            found = list(array_elements(self.raw, *keys_of(outer)))
         except (LookupError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return [TextPart(self.line + each.line - 1, each.raw) for each in found]
