@@ -4,7 +4,8 @@ Rule 1: a block of reasoning or of text is not announced: its first delta that s
         begins it. So an empty text (gpt-oss sends one before its reasoning) begins nothing.
 Rule 2: a delta has one member, and says what that member is. Members that are not known say
         nothing: citations, results of tools, images.
-Rule 3: a body nests what the stream has flat: `reasoningText` holds text and signature.
+Rule 3: a body nests what the stream has flat: `reasoningText` holds text and signature, and
+        `citationsContent` the text that is cited.
 Rule 4: a tool use whose `type` is `server_tool_use`, or whose result comes in the same message, is
         the server's own; only the first is known when it begins.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.dialects.content_blocks import ContentBlocks, Slot
-from conformance.dialects.json_edge import mapping, string, whole
+from conformance.dialects.json_edge import elements, mapping, string, whole
 
 OVERFLOW = "converse.overflow"
 
@@ -63,6 +64,8 @@ class Content(ContentBlocks):
             thought = mapping(reasoning.get("reasoningText"))
             self.think(slot, string(thought.get("text")))
             self.write(slot, string(block.get("text")))
+            for cited in elements(mapping(block.get("citationsContent")).get("content")):
+                self.write(slot, string(mapping(cited).get("text")))
             if tool := mapping(block.get("toolUse")):
                 self._begin_tool(slot, tool)
                 slot.input = tool.get("input")
