@@ -229,7 +229,13 @@ OF_RESPONSES: Final = CallPairing(
     optional=CallIdPlace(
         ("call_id",),
         kinds=frozenset(
-            {"tool_search_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call"}
+            {
+                "tool_search_call",
+                "computer_call",
+                "local_shell_call",
+                "shell_call",
+                "apply_patch_call",
+            }
         ),
     ),
 )

@@ -329,3 +329,38 @@ def test_a_thought_may_have_an_id_and_the_answer_none() -> None:
     rule = "wire/acp/id-of-one-message"
     chunks = [json.dumps(line).encode() + b"\n" for line in lines]
     assert Checker("acp", "strict", rules=[rule]).check(chunks).verdicts[rule] is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("whole", "wanted"), [("SELECT 1", Verdict.VACUOUS), ({"query": "SELECT 1"}, Verdict.FAIL)]
+)
+def test_an_input_that_is_a_text_is_no_json(whole: Any, wanted: Verdict) -> None:
+    call = {"toolCallId": "c1", "toolName": "sql"}
+    events = [
+        {"type": "tool-input-start", **call, "inputEncoding": "text"},
+        {"type": "tool-input-delta", "toolCallId": "c1", "inputTextDelta": "SELECT 1"},
+        {"type": "tool-input-available", **call, "input": whole},
+    ]
+    assert streamed("wire/ui-message/input-json", "vercel.ui", events) is wanted
+
+
+SAID: Final = "thinking/answer/said"
+IMAGE: Final = {"image": {"format": "png", "source": {"bytes": "AAAA"}}}
+
+
+@pytest.mark.parametrize("kind", ["image", "audio", "video", "document", "other"])
+def test_what_is_shown_is_an_answer(kind: str) -> None:
+    wanted = Verdict.FAIL if kind == "other" else Verdict.VACUOUS
+    events = [
+        {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
+        {"event_type": "step.delta", "index": 0, "delta": {"type": kind, "data": "AAAA"}},
+        {"event_type": "interaction.completed", "interaction": {"status": "completed"}},
+    ]
+    assert streamed(SAID, "gemini.interactions", events) is wanted
+
+
+def test_an_image_is_an_answer_of_converse_and_ollama() -> None:
+    assert verdict(SAID, "bedrock.converse", converse(IMAGE)) is Verdict.VACUOUS
+    message = {"role": "assistant", "content": "", "images": ["AAAA"]}
+    line = {"model": "m", "message": message, "done": True, "done_reason": "stop"}
+    assert verdict(SAID, "ollama.chat", line) is Verdict.VACUOUS

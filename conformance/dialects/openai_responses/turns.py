@@ -14,7 +14,6 @@ from conformance.dialects.turns import (
     spoken,
 )
 
-
 _OF_SERVER: Final = frozenset(
     {"reasoning", "program", "program_output", "mcp_list_tools", "mcp_approval_request"}
 )
