@@ -364,3 +364,16 @@ def test_an_image_is_an_answer_of_converse_and_ollama() -> None:
     message = {"role": "assistant", "content": "", "images": ["AAAA"]}
     line = {"model": "m", "message": message, "done": True, "done_reason": "stop"}
     assert verdict(SAID, "ollama.chat", line) is Verdict.VACUOUS
+
+
+@pytest.mark.parametrize(
+    ("of", "wanted"), [({"subagentRunId": "r2"}, Verdict.PASS), ({}, Verdict.FAIL)]
+)
+def test_a_subagent_thinks_while_its_agent_speaks(of: Any, wanted: Verdict) -> None:
+    events = [
+        {"type": "RUN_STARTED", "threadId": "t", "runId": "r1"},
+        {"type": "TEXT_MESSAGE_START", "messageId": "m1", "role": "assistant"},
+        {"type": "REASONING_START", "messageId": "q1", **of},
+        {"type": "TEXT_MESSAGE_END", "messageId": "m1"},
+    ]
+    assert streamed("wire/agui/reasoning-apart-from-text", "agui", events) is wanted
