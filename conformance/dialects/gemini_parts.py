@@ -18,7 +18,7 @@ from conformance.dialects.json_edge import event_data, mapping, string, whole
 CALL: Final = "functionCall"
 _KINDS: Final = (
     *(CALL, "functionResponse", "executableCode", "codeExecutionResult", "inlineData"),
-    *("fileData", "toolCall", "toolResponse", "text"),
+    *("fileData", "audioTranscription", "toolCall", "toolResponse", "text"),
 )
 # Requests may be written either way.
 _SPELLED: Final = ("thoughtSignature", "thought_signature")

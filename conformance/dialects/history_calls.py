@@ -13,7 +13,8 @@ Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_op
 Rule 6: a call has one result: one more under the same id is not asked for, unless a call has that
         id again.
 Rule 7: a call whose id another one of the same turn has, too, is `doubled`.
-Rule 8: where results are paired by number and every call has an id, a result with an id is
+Rule 8: a call of a tool that the server may run itself gives no event, and its result none.
+Rule 9: where results are paired by number and every call has an id, a result with an id is
         `misnamed` if no call has it, or another result has taken it; of more results than calls
         the first ones count. In Ollama the name of the tool is that id.
 """
@@ -93,7 +94,7 @@ class _SpareResults(Struct):
 
     @property
     def misnamed(self) -> frozenset[str]:
-        """Rule 8: the numbers of the results with an id that is none of theirs."""
+        """Rule 9: the numbers of the results with an id that is none of theirs."""
         left = Counter(self.own_calls)
         found = []
         for number, name in enumerate(self.own_results if all(self.own_calls) else (), 1):
@@ -130,7 +131,8 @@ class CallPairing(Struct, frozen=True):
     `kept_by` are dotted paths to names of what the server has of the history, `answered_by` those
     that name an answer which the request goes on from.
 
-    `takes_none`: the API takes a turn whose calls have no result at all.
+    `takes_none`: the API takes a turn whose calls have no result at all. `optional`: calls
+    that need no result in the request, and may have one.
     """
 
     calls: CallIdPlace
@@ -140,6 +142,7 @@ class CallPairing(Struct, frozen=True):
     takes_none: bool = False
     kept_by: tuple[str, ...] = ()
     answered_by: tuple[str, ...] = ()
+    optional: CallIdPlace | None = None
 
     def is_kept(self, body: Any) -> bool:
         """Whether the server has a part of the history."""
@@ -154,6 +157,7 @@ class CallPairing(Struct, frozen=True):
         is_kept = self.is_kept(body)
         calls: dict[str, int] = {}
         results: dict[str, int] = {}
+        unpaired: set[str] = set()
         spare = _SpareResults()
         model_spoke = False
         for position, entry in enumerate(history):
@@ -168,7 +172,11 @@ class CallPairing(Struct, frozen=True):
             for name in self.calls.ids(fields, numbered=self.is_numbered):
                 spare.calls[name] += 1
                 calls.setdefault(name or str(len(calls) + 1), position)
+            if self.optional is not None:
+                unpaired.update(self.optional.ids(fields, numbered=False))
             for name in self.results.ids(fields, numbered=self.is_numbered):
+                if name in unpaired:
+                    continue
                 spare.results.append((name, position))
                 results.setdefault(name or str(len(results) + 1), position)
             if self.is_numbered:
@@ -218,6 +226,18 @@ OF_RESPONSES: Final = CallPairing(
     has_turns=False,
     kept_by=("prompt",),
     answered_by=("previous_response_id", "conversation"),
+    optional=CallIdPlace(
+        ("call_id",),
+        kinds=frozenset(
+            {
+                "tool_search_call",
+                "computer_call",
+                "local_shell_call",
+                "shell_call",
+                "apply_patch_call",
+            }
+        ),
+    ),
 )
 OF_INTERACTIONS: Final = CallPairing(
     CallIdPlace(("id",), kinds=frozenset({"function_call"}), or_within="content"),

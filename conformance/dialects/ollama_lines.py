@@ -231,6 +231,8 @@ class LineReader:
         if "tool_calls" in message:
             for call in elements(message["tool_calls"]):
                 self._sink.wire("ollama.tool", event_data(call))
+        if message.get("images"):
+            self._sink.show()
         self._message.read(message, is_whole=is_body)
         if is_last:
             self._finish(fields)

@@ -107,6 +107,17 @@ def is_realtime(fields: dict[str, Any]) -> bool:
     return is_event and kind.startswith("response.")
 
 
+def _is_second_acp(fields: dict[str, Any]) -> bool:
+    """Version 2 was agreed on, or an update is of a kind that it alone has."""
+    agreed = mapping(fields.get("result")).get("protocolVersion")
+    update = mapping(mapping(fields.get("params")).get("update"))
+    return agreed == _SECOND or string(update.get("sessionUpdate")) in _OF_SECOND_ACP
+
+
+_SECOND: Final = 2
+_OF_SECOND_ACP: Final = frozenset(
+    {"state_update", "agent_message", "agent_thought", "tool_call_content_chunk"}
+)
 COMPLETIONS: Final = ("text_completion", "completion.chunk")
 """Objects of `openai.completions`: as the API names them, and as Together does in streams."""
 _OF_REALTIME: Final = frozenset(
@@ -142,6 +153,7 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "ai-sdk.model": _is_model_part,
     "cursor.cli": _is_cursor_line,
     "openai.realtime": is_realtime,
+    "acp.v2": _is_second_acp,
 }
 IN_PROCESS: Final[Mapping[str, str]] = {
     "openai-agents": "stream events of the OpenAI Agents SDK",
@@ -161,6 +173,11 @@ class Lookalike(NamedTuple):
 
 
 LOOKALIKES: Final[Mapping[str, Lookalike]] = {
+    "acp": Lookalike(
+        "acp.v2",
+        (b'"state_update"', b'"protocolVersion":2', b'"protocolVersion": 2', b'"agent_message"'),
+        _is_second_acp,
+    ),
     "claude.stream-json": Lookalike(
         "cursor.cli", (b'"tool_call"', b'"apiKeySource"', b'"thinking"'), _is_cursor_line
     ),

@@ -48,6 +48,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "sealed-owner": ("span-opened",),
     "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
     "finish-last": ("done-last",),
+    "stop-reason": ("delta-present",),
     "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
     # A part that is never closed is not closed before its item either, nor is that of an item that
     # stays open when the response ends.

@@ -3,8 +3,9 @@
 Rule 1: a block of reasoning or of text is not announced: its first delta that says something
         begins it. So an empty text (gpt-oss sends one before its reasoning) begins nothing.
 Rule 2: a delta has one member, and says what that member is. Members that are not known say
-        nothing: citations, results of tools, images.
-Rule 3: a body nests what the stream has flat: `reasoningText` holds text and signature.
+        nothing: citations, results of tools. An image or a sound is shown.
+Rule 3: a body nests what the stream has flat: `reasoningText` holds text and signature, and
+        `citationsContent` the text that is cited.
 Rule 4: a tool use whose `type` is `server_tool_use`, or whose result comes in the same message, is
         the server's own; only the first is known when it begins.
 """
@@ -14,11 +15,12 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.dialects.content_blocks import ContentBlocks, Slot
-from conformance.dialects.json_edge import mapping, string, whole
+from conformance.dialects.json_edge import elements, mapping, string, whole
 
 OVERFLOW = "converse.overflow"
 
 _HOSTED = "server_tool_use"
+_SHOWN = ("image", "audio", "video", "document")
 
 
 class Content(ContentBlocks):
@@ -37,6 +39,7 @@ class Content(ContentBlocks):
     def delta(self, event: dict[str, Any]) -> None:
         """A delta that says something: an empty one begins nothing."""
         delta = mapping(event.get("delta"))
+        self._show(delta)
         reasoning = mapping(delta.get("reasoningContent"))
         said = (
             (Content.think, string(reasoning.get("text"))),
@@ -63,6 +66,9 @@ class Content(ContentBlocks):
             thought = mapping(reasoning.get("reasoningText"))
             self.think(slot, string(thought.get("text")))
             self.write(slot, string(block.get("text")))
+            self._show(block)
+            for cited in elements(mapping(block.get("citationsContent")).get("content")):
+                self.write(slot, string(mapping(cited).get("text")))
             if tool := mapping(block.get("toolUse")):
                 self._begin_tool(slot, tool)
                 slot.input = tool.get("input")
@@ -71,6 +77,10 @@ class Content(ContentBlocks):
                 self.sign(slot, signature)
             if data := string(reasoning.get("redactedContent")):
                 self.redact(slot, data)
+
+    def _show(self, said: dict[str, Any]) -> None:
+        if not said.keys().isdisjoint(_SHOWN):
+            self._sink.show()
 
     def _begin_tool(self, slot: Slot, tool: dict[str, Any]) -> None:
         named = (string(tool.get("toolUseId")), string(tool.get("name")))

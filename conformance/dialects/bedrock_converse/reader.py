@@ -218,7 +218,7 @@ class ConverseReader:
 
     def _say_finish(self, fields: dict[str, Any]) -> None:
         if reason := string(fields.get("stopReason")):
-            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
+            self._sink.end_choice(_REASONS.get(reason, reason))
 
     def _count_tokens(self, fields: dict[str, Any]) -> None:
         """Counts that are missing or not whole numbers are left out; none says nothing."""

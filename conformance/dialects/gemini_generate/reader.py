@@ -261,7 +261,7 @@ def recognises(_frame: Frame, payload: Any) -> bool:
     fields = mapping(payload[0] if isinstance(payload, list) and payload else payload)
     if not fields.keys().isdisjoint(_NO_ANSWERS):
         return False
-    if (string(fields.get("name")) or "").startswith(_CACHE):
+    if _CACHE in string(fields.get("name")):  # Vertex AI names the project in front
         return False
     return isinstance(fields.get("candidates"), list) or any(
         isinstance(fields.get(key), dict) for key in _MARKS[1:]

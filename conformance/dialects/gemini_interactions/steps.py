@@ -39,6 +39,8 @@ class Steps(ContentBlocks):
         """A delta that says something: an empty one begins nothing."""
         delta = mapping(event.get("delta"))
         kind = string(delta.get("type"))
+        if kind in _SHOWN:
+            self._sink.show()
         if kind not in _DELTAS:
             return
         read, act = _DELTAS[kind]
@@ -74,6 +76,8 @@ class Steps(ContentBlocks):
         elif kind == OUTPUT:
             for part in objects(step.get("content")):
                 self.write(slot, string(part.get("text")))
+                if part.get("type") in _SHOWN:
+                    self._sink.show()
         elif kind == CALL or kind in HOSTED_CALLS:
             name = string(step.get("name")) or kind.removesuffix("_call")
             named = string(step.get("id")), "" if kind == CALL and "name" not in step else name
@@ -93,6 +97,7 @@ def _field(name: str) -> Callable[[Mapping[str, Any]], str]:
     return lambda delta: string(delta.get(name))
 
 
+_SHOWN: Final = ("image", "audio", "video", "document")
 # Type of a delta -> how its text is found, and what it does.
 _DELTAS: Final[
     Mapping[str, tuple[Callable[[Mapping[str, Any]], str], Callable[[Steps, Slot, str], None]]]

@@ -250,14 +250,18 @@ class Choice:
 
 
 def _tool_fragments(delta: dict[str, Any]) -> list[_ToolFragment]:
-    """Tool calls that say anything; a missing index is the position."""
+    """Tool calls that say anything; a missing index is the position.
+
+    A custom tool is given a text, which are no arguments.
+    """
     calls = objects(delta.get("tool_calls"))
     if not calls and isinstance(legacy := delta.get("function_call"), dict):
         calls = [{"function": legacy}]
     found: list[_ToolFragment] = []
     for position, call in enumerate(calls):
-        function, index = mapping(call.get("function")), whole(call.get("index"))
-        call_id, name = string(call.get("id")), string(function.get("name"))
+        function, custom = mapping(call.get("function")), mapping(call.get("custom"))
+        call_id, index = string(call.get("id")), whole(call.get("index"))
+        name = string(function.get("name")) or string(custom.get("name"))
         arguments = arguments_text(function.get("arguments"))
         if call_id or name or arguments:
             found.append((position if index is None else index, call_id, name, arguments))

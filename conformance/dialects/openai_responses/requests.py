@@ -16,6 +16,7 @@ from conformance.dialects.requests import (
     is_answer_turn,
 )
 
+_ADDING: Final = frozenset({"additional_tools", "tool_search_output"})
 _ANSWER_ITEMS: Final = frozenset({"reasoning", "function_call", "message"})
 
 
@@ -64,6 +65,15 @@ def _is_answer(turn: Any) -> bool:
     return is_answer_turn(turn)
 
 
+def _tools(body: Mapping[str, Any]) -> Any:
+    """Those of the body, and those that entries of the input add to them."""
+    added = [each for each in objects(body.get("input")) if each.get("type") in _ADDING]
+    given = body.get("tools")
+    if not added or not (given is None or isinstance(given, list)):
+        return given
+    return [*elements(given), *(tool for each in added for tool in elements(each.get("tools")))]
+
+
 def _answer_id(event: Event) -> str:
     response = event.data if event.type == "response" else mapping(event.data.get("response"))
     return string(response.get("id"))
@@ -83,4 +93,5 @@ REQUEST: Final = RequestForm(
     summary="reasoning.summary",
     switches=("reasoning.effort", "reasoning.summary"),
     refusals=("reasoning.effort",),
+    tools=_tools,
 )
