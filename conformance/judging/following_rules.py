@@ -171,7 +171,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "encrypted-streamed": (ITEM_CLOSED,),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
     **dict.fromkeys(("state-keeps-thinking", "state-keeps-text", "state-keeps-calls"), _UNPLACED),
-    "answer-counted": ("*/reasoning-within-output", "*/total-is-sum", _OF_CLIENT),
+    "answer-counted": ("*/reasoning-within-output", _OF_CLIENT),
     # Counts that are no counts cannot be right.
     **dict.fromkeys(
         (

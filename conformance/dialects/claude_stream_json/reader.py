@@ -104,7 +104,7 @@ class StreamJsonReader(MessagesReader):
         message_id = string(line.get("api_message_id")) or parent or started or begun
         session = line.get("session_id")
         astray = {} if session == self._session or not self._session else {"astray": True}
-        unnamed = {} if _NAMES <= line.keys() else {"unnamed": True}
+        unnamed = {} if line.keys() >= _NAMES else {"unnamed": True}
         own = {**event, "api_message_id": message_id, **astray, **unnamed}
         if parent or event.get("type") == "error":  # it is tried again after an error
             self._sink.wire(string(event.get("type")) or self.unknown, own)
