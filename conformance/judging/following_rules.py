@@ -23,6 +23,8 @@ PART_ORDERS: Final = (
     *("text-part-lifecycle", "raw-part-lifecycle", "refusal-part-lifecycle"),
     "part-lifecycle",
 )
+# What an event of a bus is of: whose part it is, and what that is.
+_OF_BUS: Final = ("event-fields", "message-announced", "part-stays", "part-type-stays")
 _OF_NAMES: Final = ("named-stored", "named-by-its-id", "named-once")
 _OF_PLACES: Final = (
     "*/signed-in-place",
@@ -38,7 +40,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "sealed-unchanged": ("sealed-or-left-out", "ids-distinct"),
     "call-answered": (
         *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
-        "*/calls-as-made",
+        *("*/calls-as-made", "line-fields", "result-last"),
     ),
     "result-named": ("*/calls-as-made",),
     "snapshot-has-calls": ("result-of-call",),
@@ -52,11 +54,15 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
     # A part that is never closed is not closed before its item either, nor is that of an item that
     # stays open when the response ends.
-    "part-closed": PART_ORDERS,
+    "part-closed": (*PART_ORDERS, *_OF_BUS, "part-announced", "error-said"),
     **dict.fromkeys(PART_ORDERS, (ITEM_CLOSED,)),
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),
-    "not-split": ("before-finish", "*/reasoning-id-unique"),  # each ends the block
+    "not-split": (
+        "before-finish",
+        "*/reasoning-id-unique",
+        "wire/adk/carries",
+    ),  # each ends the block
     # The wire says the same of its own end, whatever comes behind it.
     "before-finish": (
         "*/done-last",
@@ -65,12 +71,14 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         "*/silent-after-run",
         "*/step-last",
         "*/turn-last",
+        # Turns that nothing parts are read as one.
+        *("*/init-first", "*/result-last", "wire/stream-json/line-fields"),
         _OF_CLIENT,
     ),
     # What a client reports is not what was sent, so its order and its counts are others, too.
     **dict.fromkeys(
         (
-            *("answer-counted", "before-call", "before-delta", "before-text", "delta-not-empty"),
+            *("before-call", "before-delta", "before-text", "delta-not-empty"),
             *("marked-before-text", "said"),
         ),
         (_OF_CLIENT,),
@@ -86,6 +94,34 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "named-answered": (*_OF_NAMES, "named-asked"),
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
     "turn-signed": ("signed-unchanged", "signature-unchanged", "signature-present", "step-signed"),
+    # Who begins a message, an item or a part under another name, or where it is not read, leaves
+    # open what it was to close, and states what nobody began.
+    "part-announced": (*_OF_BUS, "tool-state"),
+    "message-announced": ("event-fields",),
+    "error-reported": ("event-fields", "message-announced", "error-said"),
+    "idle-sent": ("event-fields", "part-stays"),
+    "idle-last": ("part-closed",),
+    "turn-ended": ("event-fields", "message-announced", "turn-first", "turn-named", "item-in-turn"),
+    "block-type-agrees": ("message-started", "message-over"),
+    "block-stated": ("block-lifecycle", "block-type-agrees"),
+    "result-present": ("init-first", "result-last"),
+    "delta-present": ("carries", ENDING.id),
+    "session-agrees": ("events-of-session",),
+    "item-closed": ("item-opened", "ids-stated"),
+    "parts-kept": ("item-opened",),
+    "part-opened": ("item-opened",),
+    "turn-first": ("status-known",),
+    "whole-text-agrees": ("carries", "thinking/stream/text-increments"),
+    "end-present": ("wire/tgi/details-last",),
+    "details-as-asked": ("carries",),
+    "no-markers": ("wire/tgi/carries",),  # what is special is no text
+    "usage-last": ("answer-present",),
+    "result-asked": ("carries", "fragment-completed", "whole-keeps-thoughts"),
+    "not-left-open": ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
+    "finish-present": (
+        *("finish-key", "chunk-fields", "choice-fields", "wire/chat/delta-types"),
+        ENDING.id,
+    ),
     # What is altered beside its calls is altered in later turns, too.
     "earlier-calls-signed": ("signed-calls",),
     "earlier-details-signed": ("details-signed",),
@@ -125,12 +161,18 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "text-once": ("*/text-as-said", "*/round-text-as-said"),
     # What is closed twice is read as one part more.
     "thinking-parts": ("*/reasoning-over",),
-    "said-once": ("hop/try-replaced", "*/not-doubled", "increments", _OF_CLIENT),
+    "said-once": (
+        *("hop/try-replaced", "*/not-doubled", "increments", _OF_CLIENT),
+        # The words of one message are taken for another one's.
+        *("wire/stream-json/message-started", "wire/stream-json/message-stopped"),
+        *("wire/stream-json/message-once", "wire/stream-json/init-first"),
+    ),
     "text-said-once": ("hop/try-replaced", "text-increments"),
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
     "encrypted-streamed": (ITEM_CLOSED,),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
     **dict.fromkeys(("state-keeps-thinking", "state-keeps-text", "state-keeps-calls"), _UNPLACED),
+    "answer-counted": ("*/reasoning-within-output", _OF_CLIENT),
     # Counts that are no counts cannot be right.
     **dict.fromkeys(
         (
@@ -143,9 +185,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "usage-details": ("wire/responses/usage-present", ENDING.id),
     "usage-as-streamed": ("*/usage-present", "*/counts-stated", "*/body-fields", "*/body-counted"),
     # Who makes up the end of an answer that broke off has neither its reason nor its counts.
-    **dict.fromkeys(
-        ("delta-present", "finish-present", "usage-present", "usage-when-asked"), (ENDING.id,)
-    ),
+    **dict.fromkeys(("usage-present", "usage-when-asked"), (ENDING.id,)),
     # What is turned off is counted: one rule of the API says so, too.
     "off-uncounted": ("effort/gemini/nought-means-none", "effort/responses/none-means-none"),
     # Thinking that came as text is counted as thinking, and lost as such.

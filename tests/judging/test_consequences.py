@@ -10,14 +10,17 @@ import pytest
 
 from conformance import Checker
 from conformance.judging.consequences import (
+    follows,
     withdraw_compared,
     withdraw_consequences,
     withdraw_followers,
     withdraw_lost_seals,
     withdraw_unsent_wishes,
 )
+from conformance.judging.following_rules import FOLLOWING
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, ReferencedEvent, StreamResult
+from conformance.judging.rulebook import Rulebook
 from conformance.recordings.check import check_paths
 from conformance.rules.forms.compare import BothSides, GatheredSide, Side
 from conformance.rules.forms.contributions import Contribution
@@ -87,6 +90,21 @@ def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
         ("thinking/client/agrees-with-wire", "thinking/stream/before-call"),
         ("thinking/client/agrees-with-wire", "thinking/start/before-delta"),
         ("wire/gemini/counts-stated", "wire/gemini/thoughts-counted"),
+        ("wire/opencode-serve/event-fields", "wire/opencode-serve/part-announced"),
+        ("wire/opencode-serve/part-announced", "wire/opencode-serve/part-closed"),
+        ("wire/opencode-serve/error-said", "wire/opencode-serve/error-reported"),
+        ("wire/stream-json/message-started", "thinking/stream/said-once"),
+        ("wire/stream-json/message-started", "wire/stream-json/block-type-agrees"),
+        ("wire/stream-json/init-first", "thinking/stream/before-finish"),
+        ("wire/stream-json/line-fields", "wire/stream-json/call-answered"),
+        ("wire/codex-app-server/item-opened", "wire/codex-app-server/item-closed"),
+        ("wire/codex-app-server/turn-first", "wire/codex-app-server/turn-ended"),
+        ("wire/codex-app-server/reasoning-within-output", "thinking/stream/answer-counted"),
+        ("wire/adk/carries", "wire/adk/result-asked"),
+        ("wire/chat/finish-key", "wire/chat/finish-present"),
+        ("wire/chat/choice-fields", "wire/mistral/not-left-open"),
+        ("wire/tgi/carries", "stripping/visible-text/no-markers"),
+        ("wire/tgi/carries", "wire/tgi/whole-text-agrees"),
     ],
 )
 def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str) -> None:
@@ -96,6 +114,20 @@ def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str
     alone = failing(follower)
     withdraw_followers(alone, "harness")
     assert alone.rules_with(Verdict.FAIL) == [follower]
+
+
+def test_no_rule_follows_from_what_follows_from_it() -> None:
+    """Else both would be withdrawn, and nothing would be found."""
+    ids = [rule.id for rule in Rulebook.load().rules if rule.id.rpartition("/")[2] in FOLLOWING]
+    leaders = {rule: {each for each in ids if each != rule and follows(rule, each)} for rule in ids}
+    for rule in ids:
+        above, waiting = set[str](), [*leaders[rule]]
+        while waiting:
+            leader = waiting.pop()
+            if leader not in above:
+                above.add(leader)
+                waiting += leaders[leader]
+        assert rule not in above
 
 
 def found_at(rule: str, event: int, got: str = "") -> Finding:

@@ -48,6 +48,7 @@ VOCABULARY: Final = Vocabulary(
     | {"request", "request.item", OVERFLOW},
 )
 _UNNAMED: Final = "message "  # and a number: of a message whose events have no id
+_NAMES: Final = frozenset({"uuid", "session_id"})
 _FAILURES: Final = ("is_api_error_message", "isApiErrorMessage")
 
 
@@ -103,7 +104,8 @@ class StreamJsonReader(MessagesReader):
         message_id = string(line.get("api_message_id")) or parent or started or begun
         session = line.get("session_id")
         astray = {} if session == self._session or not self._session else {"astray": True}
-        own = {**event, "api_message_id": message_id, **astray}
+        unnamed = {} if line.keys() >= _NAMES else {"unnamed": True}
+        own = {**event, "api_message_id": message_id, **astray, **unnamed}
         if parent or event.get("type") == "error":  # it is tried again after an error
             self._sink.wire(string(event.get("type")) or self.unknown, own)
             return

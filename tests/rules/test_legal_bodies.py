@@ -1,0 +1,159 @@
+"""Counts, parts and lines of whole answers and of programs that a rule nearly forbids."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from conformance.judging.checker import Checker
+from conformance.rules.verdicts import Verdict
+from tests.rules.test_legal_answers import CHAT, response, verdict
+
+MESSAGE: Final = {"id": "msg_1", "type": "message", "role": "assistant", "model": "think-1"}
+THOUGHT: Final = {"type": "thinking", "thinking": "It has to rise.", "signature": "c2ln"}
+
+
+def message(thought: str, counted: int | None) -> dict[str, Any]:
+    blocks = [{**THOUGHT, "thinking": thought}, {"type": "text", "text": "Yes."}]
+    details = {} if counted is None else {"output_tokens_details": {"thinking_tokens": counted}}
+    usage = {"input_tokens": 5, "output_tokens": 64, **details}
+    return {**MESSAGE, "content": blocks, "stop_reason": "end_turn", "usage": usage}
+
+
+@pytest.mark.parametrize(
+    ("thought", "counted", "wanted"),
+    [
+        ("", 0, Verdict.PASS),  # what is not shown may be none
+        ("It has to rise.", 12, Verdict.PASS),
+        ("It has to rise.", None, Verdict.VACUOUS),
+        ("It has to rise.", 0, Verdict.FAIL),
+    ],
+)
+def test_shown_thinking_may_be_left_uncounted(
+    thought: str, counted: int | None, wanted: Verdict
+) -> None:
+    rule = "wire/messages/body-thinking-counted"
+    assert verdict(rule, "anthropic.messages", message(thought, counted)) is wanted
+
+
+@pytest.mark.parametrize(
+    ("message", "counted", "wanted"),
+    [
+        ({"content": "Yes."}, 0, Verdict.PASS),
+        ({"content": "Yes.", "reasoning_content": ""}, 0, Verdict.PASS),
+        ({"content": "Yes.", "reasoning_content": "It rises."}, 3, Verdict.PASS),
+        ({"content": "Yes.", "reasoning_content": "It rises."}, 0, Verdict.FAIL),
+        ({"content": "Yes.", "reasoning": "It rises."}, 0, Verdict.FAIL),
+    ],
+)
+def test_a_whole_answer_without_thinking_counts_none(
+    message: dict[str, Any], counted: int, wanted: Verdict
+) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": "stop"}
+    details = {"completion_tokens_details": {"reasoning_tokens": counted}}
+    usage = {"prompt_tokens": 5, "completion_tokens": 9, "total_tokens": 14, **details}
+    body = {**CHAT, "choices": [choice], "usage": usage}
+    assert verdict("wire/chat/whole-thinking-counted", "openai.chat", body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("output_text", Verdict.PASS),
+        ("refusal", Verdict.PASS),
+        ("output_audio", Verdict.PASS),  # of a later version
+        ("text", Verdict.FAIL),
+        ("input_text", Verdict.FAIL),
+    ],
+)
+def test_parts_of_other_kinds_may_come(kind: str, wanted: Verdict) -> None:
+    body = response("Yes.")
+    body["output"][1]["content"][0]["type"] = kind
+    assert verdict("wire/responses-items/whole-text-shown", "openai.responses", body) is wanted
+
+
+CALLED: Final = {"type": "function_call", "id": "c1", "name": "look", "arguments": {}}
+GIVEN: Final = {"type": "function_result", "call_id": "c1", "result": "here"}
+
+
+@pytest.mark.parametrize(
+    ("status", "steps", "wanted"),
+    [
+        ("requires_action", [CALLED], Verdict.PASS),
+        ("completed", [CALLED, GIVEN], Verdict.PASS),
+        ("completed", [{**CALLED, "type": "code_execution_call"}], Verdict.PASS),
+        ("incomplete", [CALLED], Verdict.PASS),
+        ("completed", [CALLED], Verdict.FAIL),
+    ],
+)
+def test_an_answered_call_may_complete_an_interaction(
+    status: str, steps: list[Any], wanted: Verdict
+) -> None:
+    body = {"id": "v1_a", "object": "interaction", "status": status, "steps": steps}
+    assert verdict("wire/interactions/body-requires-action", "gemini.interactions", body) is wanted
+
+
+def greeting(**result: Any) -> list[dict[str, Any]]:
+    asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+    return [asked, {"jsonrpc": "2.0", "id": 0, "result": result}]
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted"),
+    [(1, Verdict.PASS), (0, Verdict.PASS), ("2025-06-18", Verdict.FAIL), (None, Verdict.FAIL)],
+)
+def test_the_version_of_the_protocol_is_a_whole_number(version: Any, wanted: Verdict) -> None:
+    rule = "wire/acp/version-is-a-number"
+    chunks = [json.dumps(line).encode() + b"\n" for line in greeting(protocolVersion=version)]
+    assert Checker("acp", "strict", rules=[rule]).check(chunks).verdicts[rule] is wanted
+
+
+EVENT: Final = {
+    "type": "stream_event",
+    "uuid": "u",
+    "session_id": "s",
+    "event": {"type": "message_stop"},
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        (EVENT, Verdict.PASS),
+        ({**EVENT, "uuid": None}, Verdict.PASS),  # blacked out
+        ({key: value for key, value in EVENT.items() if key != "uuid"}, Verdict.FAIL),
+        ({key: value for key, value in EVENT.items() if key != "session_id"}, Verdict.FAIL),
+    ],
+)
+def test_the_id_of_a_line_may_be_blacked_out(line: dict[str, Any], wanted: Verdict) -> None:
+    rule = "wire/stream-json/event-lines-named"
+    chunks = [json.dumps(line).encode() + b"\n"]
+    checker = Checker("claude.stream-json", "strict", rules=[rule])
+    assert checker.check(chunks).verdicts[rule] is wanted
+
+
+@pytest.mark.parametrize(
+    ("stated", "wanted"),
+    [
+        ({"is_error": False, "usage": {"output_tokens": 9}}, Verdict.PASS),
+        (
+            {"is_error": True, "usage": {"output_tokens_details": {"thinking_tokens": 0}}},
+            Verdict.PASS,
+        ),
+        (
+            {"is_error": False, "usage": {"output_tokens_details": {"thinking_tokens": 0}}},
+            Verdict.FAIL,
+        ),
+    ],
+    ids=["uncounted", "failed", "lost"],
+)
+def test_a_result_may_leave_thinking_uncounted(stated: dict[str, Any], wanted: Verdict) -> None:
+    rule = "wire/stream-json/thinking-count-kept"
+    usage = {"output_tokens": 9, "output_tokens_details": {"thinking_tokens": 4}}
+    ended = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage}
+    lines = [{**EVENT, "event": ended}, {"type": "result", "session_id": "s", **stated}]
+    chunks = [json.dumps(line).encode() + b"\n" for line in lines]
+    checker = Checker("claude.stream-json", "strict", rules=[rule])
+    assert checker.check(chunks).verdicts[rule] is wanted
