@@ -151,7 +151,9 @@ class LinkedExchanges:
             if not self._places.others:
                 self._remember(exchange, talk, links)
 
-    def withdraw_repeated(self, ledgers: Mapping[int, Ledger], exchanges: Iterable[Exchange]) -> None:
+    def withdraw_repeated(
+        self, ledgers: Mapping[int, Ledger], exchanges: Iterable[Exchange]
+    ) -> None:
         """Withdraws what requests repeat of the faults of earlier ones, once all is written."""
         known: dict[tuple[str, str], RepeatedFaults] = {}
         for exchange in exchanges:
@@ -336,9 +338,10 @@ class LinkedExchanges:
         return LinkVerdict(Verdict.NOT_APPLICABLE, f"reported {where}")
 
     def _is_reported_already(self, link: TurnLink, rule: str) -> bool:
-        """Whether the entries break the rule for another answer that they hold: one cause."""
+        """Whether the entries break the rule, or its cause, for another answer that they hold."""
         others = (self._judged.get((number,)) for number in link.merged)
-        return any(rule in each.broken for each in others if each is not None)
+        broken = (name for each in others if each is not None for name in each.broken)
+        return any(name == rule or follows(rule, name) for name in broken)
 
     def _answer_event(self, answer: Exchange, number: int) -> ReferencedEvent | None:
         """The event of the answer that held the compared value."""
