@@ -19,6 +19,8 @@ Rule 8: where results are paired by number and every call has an id, a result wi
 Rule 9: a result that stands in another turn than its call is one fault, not two: nobody asked for
         it there, and the call has it.
 Rule 10: a result is `late` if another entry of the user's stands between it and its call.
+Rule 11: a result of Gemini is `renamed` if its name is not that of the call with its id, or without
+        a known id of no call of its turn.
 """
 
 from __future__ import annotations
@@ -73,37 +75,49 @@ class CallIdPlace(Struct, frozen=True):
             elif isinstance(found, str) and found:
                 yield found
 
-    def own_ids(self, entry: Any) -> Iterator[str]:
-        """The ids of what is numbered; empty where it has none."""
+    def own_ids(self, entry: Any) -> Iterator[tuple[str, str]]:
+        """The ids and the names of what is numbered; empty where it has none."""
         if self.role and mapping(entry).get("role") == self.role:
-            yield string(mapping(entry).get(self.named))
+            yield string(mapping(entry).get(self.named)), ""
         for holder in elements(mapping(entry).get(self.within)):
             found = mapping(holder).get(self.keys[0])
             if isinstance(found, dict) and found.get("name"):
-                yield string(found.get(self.named))
+                yield string(found.get(self.named)), string(found["name"])
 
 
 class _SpareResults(Struct):
     """Rule 6: how often each id was called, and every result with the position of its entry.
 
-    `own_calls` and `own_results` are the ids of what is paired by number.
+    `own_calls` and `own_results` are the ids and names of what is paired by number.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
     results: list[tuple[str, int]] = field(default_factory=list)
-    own_calls: list[str] = field(default_factory=list)
-    own_results: list[str] = field(default_factory=list)
+    own_calls: list[tuple[str, str]] = field(default_factory=list)
+    own_results: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def misnamed(self) -> frozenset[str]:
         """Rule 8: the numbers of the results with an id that is none of theirs."""
-        left = Counter(self.own_calls)
+        left = Counter(name for name, _ in self.own_calls)
         found = []
-        for number, name in enumerate(self.own_results if all(self.own_calls) else (), 1):
+        for number, (name, _) in enumerate(self.own_results if all(left) else (), 1):
             if name and not left[name] and number <= len(self.own_calls):
                 found.append(str(number))
             left[name] -= bool(left[name])
         return frozenset(found) if self.own_calls else frozenset()
+
+    @property
+    def renamed(self) -> frozenset[str]:
+        """Rule 11: the numbers of the results with a name that is not the one of their call."""
+        made = dict(self.own_calls)
+        others = {tool for _, tool in self.own_calls}
+        found = (
+            number
+            for number, (name, tool) in enumerate(self.own_results, 1)
+            if tool and others and tool not in ({made[name]} if name and name in made else others)
+        )
+        return frozenset(map(str, found))
 
     @property
     def doubled(self) -> frozenset[str]:
@@ -215,7 +229,7 @@ class _Turn(Struct):
         # A result under another id is one fault, not two: the call has it, under a wrong name.
         strangers = sum(name not in self.calls for name in self.results)
         strangers += len(self.spare.surplus())
-        doubled, misnamed = self.spare.doubled, self.spare.misnamed
+        doubled, misnamed, renamed = self.spare.doubled, self.spare.misnamed, self.spare.renamed
         left_open = {"left_open": True} if takes_none and not self.results else {}
         for name, position in self.calls.items():
             is_answered = name in self.results or strangers > 0 or name in strays
@@ -228,6 +242,7 @@ class _Turn(Struct):
             data = {"id": name, "position": position}
             data |= {"asked": is_asked} if is_asked or not self.is_kept else {}
             data |= {"misnamed": True} if name in misnamed else {}
+            data |= {"renamed": True} if is_asked and name in renamed else {}
             data |= {"late": True} if is_asked and name in self.late else {}
             yield Event("request.result", data, 0, "wire")
         yield from () if self.is_kept else self.spare.events()

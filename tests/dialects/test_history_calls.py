@@ -106,6 +106,32 @@ def test_a_result_behind_words_of_the_user_is_late(entries: Any, late: list[str]
     assert [e.data["id"] for e in events if e.data.get("late")] == late
 
 
+def _of_gemini(kind: str, *named: tuple[str, str]) -> list[dict[str, Any]]:
+    return [{kind: {"name": tool, **({"id": name} if name else {})}} for name, tool in named]
+
+
+@pytest.mark.parametrize(
+    ("made", "back", "renamed"),
+    [
+        ([("a", "f"), ("b", "g")], [("b", "g"), ("a", "f")], []),
+        ([("a", "f"), ("b", "g")], [("b", "f"), ("a", "g")], ["1", "2"]),
+        ([("a", "f"), ("b", "g")], [("", "g"), ("", "f")], []),
+        ([("", "f"), ("", "g")], [("", "f"), ("", "g")], []),
+        ([("", "f"), ("", "g")], [("", "g"), ("", "h")], ["2"]),
+        ([("a", "f")], [("made-anew", "f")], []),
+        ([], [("", "f")], []),
+    ],
+)
+def test_a_result_of_gemini_has_the_name_of_its_call(
+    made: Any, back: Any, renamed: list[str]
+) -> None:
+    model = {"role": "model", "parts": _of_gemini("functionCall", *made)}
+    results = {"role": "user", "parts": _of_gemini("functionResponse", *back)}
+    request = Request(json={"contents": [model, results]})
+    events = request_events(request, "contents", PAIRINGS["gemini.generate"])
+    assert [e.data["id"] for e in events if e.data.get("renamed")] == renamed
+
+
 USE = {"type": "tool_use", "id": "t1"}
 HOSTED = {"type": "server_tool_use", "id": "s1"}
 RESULT = {"type": "tool_result", "tool_use_id": "t1"}
