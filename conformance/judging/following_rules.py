@@ -40,7 +40,10 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
         "*/calls-as-made",
     ),
-    "result-named": ("*/calls-as-made", "result-asked"),
+    "result-named": (
+        *("*/calls-as-made", "result-asked"),
+        *("history/calls/asked", "history/calls/answered"),
+    ),
     "none-left-open": ("asked",),
     "result-asked": ("*/calls-as-made",),
     "snapshot-has-calls": ("result-of-call",),
