@@ -13,10 +13,15 @@ Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_op
 Rule 6: a call has one result: one more under the same id is not asked for, unless a call has that
         id again.
 Rule 7: a call whose id another one of the same turn has, too, is `doubled`.
-Rule 8: a call of a tool that the server may run itself gives no event, and its result none.
-Rule 9: where results are paired by number and every call has an id, a result with an id is
+Rule 8: where results are paired by number and every call has an id, a result with an id is
         `misnamed` if no call has it, or another result has taken it; of more results than calls
         the first ones count. In Ollama the name of the tool is that id.
+Rule 9: a result that stands in another turn than its call is one fault, not two: nobody asked for
+        it there, and the call has it.
+Rule 10: a result is `late` if another entry of the user's stands between it and its call.
+Rule 11: a result of Gemini is `renamed` if its name is not that of the call with its id, or without
+        a known id of no call of its turn.
+Rule 12: a call of a tool that the server may run itself gives no event, and its result none.
 """
 
 from __future__ import annotations
@@ -71,37 +76,49 @@ class CallIdPlace(Struct, frozen=True):
             elif isinstance(found, str) and found:
                 yield found
 
-    def own_ids(self, entry: Any) -> Iterator[str]:
-        """The ids of what is numbered; empty where it has none."""
+    def own_ids(self, entry: Any) -> Iterator[tuple[str, str]]:
+        """The ids and the names of what is numbered; empty where it has none."""
         if self.role and mapping(entry).get("role") == self.role:
-            yield string(mapping(entry).get(self.named))
+            yield string(mapping(entry).get(self.named)), ""
         for holder in elements(mapping(entry).get(self.within)):
             found = mapping(holder).get(self.keys[0])
             if isinstance(found, dict) and found.get("name"):
-                yield string(found.get(self.named))
+                yield string(found.get(self.named)), string(found["name"])
 
 
 class _SpareResults(Struct):
     """Rule 6: how often each id was called, and every result with the position of its entry.
 
-    `own_calls` and `own_results` are the ids of what is paired by number.
+    `own_calls` and `own_results` are the ids and names of what is paired by number.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
     results: list[tuple[str, int]] = field(default_factory=list)
-    own_calls: list[str] = field(default_factory=list)
-    own_results: list[str] = field(default_factory=list)
+    own_calls: list[tuple[str, str]] = field(default_factory=list)
+    own_results: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def misnamed(self) -> frozenset[str]:
-        """Rule 9: the numbers of the results with an id that is none of theirs."""
-        left = Counter(self.own_calls)
+        """Rule 8: the numbers of the results with an id that is none of theirs."""
+        left = Counter(name for name, _ in self.own_calls)
         found = []
-        for number, name in enumerate(self.own_results if all(self.own_calls) else (), 1):
+        for number, (name, _) in enumerate(self.own_results if all(left) else (), 1):
             if name and not left[name] and number <= len(self.own_calls):
                 found.append(str(number))
             left[name] -= bool(left[name])
         return frozenset(found) if self.own_calls else frozenset()
+
+    @property
+    def renamed(self) -> frozenset[str]:
+        """Rule 11: the numbers of the results with a name that is not the one of their call."""
+        made = dict(self.own_calls)
+        others = {tool for _, tool in self.own_calls}
+        found = (
+            number
+            for number, (name, tool) in enumerate(self.own_results, 1)
+            if tool and others and tool not in ({made[name]} if name and name in made else others)
+        )
+        return frozenset(map(str, found))
 
     @property
     def doubled(self) -> frozenset[str]:
@@ -154,60 +171,89 @@ class CallPairing(Struct, frozen=True):
 
     def events(self, body: Any, history: Iterable[Any]) -> Iterator[Event]:
         """Wire events of all calls and results, all with number 0."""
-        is_kept = self.is_kept(body)
-        calls: dict[str, int] = {}
-        results: dict[str, int] = {}
-        unpaired: set[str] = set()
-        spare = _SpareResults()
+        turns = list(self._turns(body, history))
+        strays = frozenset(name for each in turns for name in each.strays)
+        for each in turns:
+            yield from each.events(strays, takes_none=self.takes_none)
+
+    def _turns(self, body: Any, history: Iterable[Any]) -> Iterator[_Turn]:
+        """Each turn of the model, with the results that follow it."""
+        turn = _Turn(self.is_kept(body))
         model_spoke = False
         for position, entry in enumerate(history):
             fields = mapping(entry)
-            is_kept = is_kept or string(fields.get("type")) in REFERENCES
+            turn.is_kept = turn.is_kept or string(fields.get("type")) in REFERENCES
             is_model = string(fields.get("role")) in _MODEL
             if self.has_turns and is_model and not model_spoke:
-                yield from self._pairs(calls, results, spare, is_kept=is_kept)
-                yield from () if is_kept else spare.events()
-                calls, results, spare = {}, {}, _SpareResults()
+                yield turn
+                turn = _Turn(turn.is_kept)
             model_spoke = is_model
-            for name in self.calls.ids(fields, numbered=self.is_numbered):
-                spare.calls[name] += 1
-                calls.setdefault(name or str(len(calls) + 1), position)
-            if self.optional is not None:
-                unpaired.update(self.optional.ids(fields, numbered=False))
-            for name in self.results.ids(fields, numbered=self.is_numbered):
-                if name in unpaired:
-                    continue
-                spare.results.append((name, position))
-                results.setdefault(name or str(len(results) + 1), position)
-            if self.is_numbered:
-                spare.own_calls += self.calls.own_ids(fields)
-                spare.own_results += self.results.own_ids(fields)
-        yield from self._pairs(calls, results, spare, is_kept=is_kept)
-        yield from () if is_kept else spare.events()
+            self._take(turn, fields, position)
+        yield turn
 
-    def _pairs(
-        self,
-        calls: dict[str, int],
-        results: dict[str, int],
-        spare: _SpareResults,
-        *,
-        is_kept: bool,
-    ) -> Iterator[Event]:
+    def _take(self, turn: _Turn, entry: Mapping[str, Any], position: int) -> None:
+        for name in self.calls.ids(entry, numbered=self.is_numbered):
+            turn.spare.calls[name] += 1
+            turn.calls.setdefault(name or str(len(turn.calls) + 1), position)
+        if self.optional is not None:
+            turn.unpaired.update(self.optional.ids(entry, numbered=False))
+        every = self.results.ids(entry, numbered=self.is_numbered)
+        found = [name for name in every if name not in turn.unpaired]
+        for name in found:
+            turn.spare.results.append((name, position))
+            number = name or str(len(turn.results) + 1)
+            turn.results.setdefault(number, position)
+            if turn.is_interrupted:
+                turn.late.add(number)
+        turn.is_interrupted |= self.has_turns and entry.get("role") == "user" and not found
+        if self.is_numbered:
+            turn.spare.own_calls += self.calls.own_ids(entry)
+            turn.spare.own_results += self.results.own_ids(entry)
+
+
+class _Turn(Struct):
+    """A turn of the model: its calls and results by id, with the positions of their entries.
+
+    `late` are the results that come after something else of the user's, `unpaired` the calls of
+    rule 12.
+    """
+
+    is_kept: bool
+    calls: dict[str, int] = field(default_factory=dict)
+    results: dict[str, int] = field(default_factory=dict)
+    spare: _SpareResults = field(default_factory=_SpareResults)
+    late: set[str] = field(default_factory=set)
+    unpaired: set[str] = field(default_factory=set)
+    is_interrupted: bool = False
+
+    @property
+    def strays(self) -> Iterator[str]:
+        """Results with an id that is none of this turn's calls."""
+        named = {name for name, _ in self.spare.results if name}
+        return (name for name in named if name not in self.calls)
+
+    def events(self, strays: frozenset[str], *, takes_none: bool) -> Iterator[Event]:
+        """One for each call and each result; `strays` are those of all turns (rule 9)."""
         # A result under another id is one fault, not two: the call has it, under a wrong name.
-        strangers = sum(name not in calls for name in results) + len(spare.surplus())
-        doubled, misnamed = spare.doubled, spare.misnamed
-        left_open = {"left_open": True} if self.takes_none and not results else {}
-        for name, position in calls.items():
-            is_answered = name in results or strangers > 0
-            strangers -= name not in results
+        strangers = sum(name not in self.calls for name in self.results)
+        strangers += len(self.spare.surplus())
+        doubled, misnamed, renamed = self.spare.doubled, self.spare.misnamed, self.spare.renamed
+        left_open = {"left_open": True} if takes_none and not self.results else {}
+        for name, position in self.calls.items():
+            is_answered = name in self.results or strangers > 0 or name in strays
+            strangers -= name not in self.results
             data = {"id": name, "position": position, "answered": is_answered, **left_open}
             data |= {"doubled": True} if name in doubled else {}
             yield Event("request.call", data, 0, "wire")
-        for name, position in results.items():
+        for name, position in self.results.items():
+            is_asked = name in self.calls
             data = {"id": name, "position": position}
-            data |= {"asked": name in calls} if name in calls or not is_kept else {}
+            data |= {"asked": is_asked} if is_asked or not self.is_kept else {}
             data |= {"misnamed": True} if name in misnamed else {}
+            data |= {"renamed": True} if is_asked and name in renamed else {}
+            data |= {"late": True} if is_asked and name in self.late else {}
             yield Event("request.result", data, 0, "wire")
+        yield from () if self.is_kept else self.spare.events()
 
 
 OF_CHAT: Final = CallPairing(CallIdPlace(("id",), "tool_calls"), CallIdPlace(("tool_call_id",)))

@@ -171,15 +171,16 @@ MESSAGES: Final = HistoryForm("messages", listed("messages"), message_entry)
 def prompt_texts(body: Any, form: HistoryForm | None) -> Iterator[str]:
     """Every text of a request, except what the model said before."""
     if form is None or not isinstance(body, Mapping):
-        yield from _texts_within(body)
+        yield from texts_within(body)
         return
-    yield from _texts_within({key: value for key, value in body.items() if key != form.key})
+    yield from texts_within({key: value for key, value in body.items() if key != form.key})
     for entry in form.entries(body):
         if form.read(entry).by != "model":
-            yield from _texts_within(entry)
+            yield from texts_within(entry)
 
 
-def _texts_within(value: Any) -> Iterator[str]:
+def texts_within(value: Any) -> Iterator[str]:
+    """Every text of a JSON value."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

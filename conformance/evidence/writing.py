@@ -356,6 +356,7 @@ def write_links(
         linked.write(ledgers, recording.judged, ours, trusted=trusted)
         for ledger in ledgers.values():
             withdraw_followers(ledger, LINKS)
+        linked.withdraw_repeated(ledgers, recording.judged)
         withdraw_blamed_elsewhere(ledgers, recording)
 
 

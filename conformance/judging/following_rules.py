@@ -42,7 +42,12 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("output-of-call", "result-of-call", "result-asked", "result-addressed", "result-named"),
         *("*/calls-as-made", "line-fields", "result-last"),
     ),
-    "result-named": ("*/calls-as-made",),
+    "result-named": (
+        *("*/calls-as-made", "result-asked"),
+        *("history/calls/asked", "history/calls/answered"),
+    ),
+    "none-left-open": ("asked",),
+    "result-asked": ("*/calls-as-made",),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
@@ -129,11 +134,12 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turn-redacted": ("redacted-unchanged",),
     # What a request lost of sealed data, an application lost.
     **dict.fromkeys(("opaque", "opaque-returned"), _OF_SEALS),
-    "turn-unchanged": ("text-unchanged", "summary-unchanged", "kept-with-tools"),
+    "turn-unchanged": ("text-unchanged", "summary-unchanged", "kept-with-tools", "turn-signed"),
+    "thoughts-as-received": ("signed-unchanged", "signed-in-place"),
     "thinking-kept": ("signature-unchanged", "turn-signed"),
     "text-unchanged": (
         *("signed-unchanged", "signature-present", "details-signed", "earlier-details-signed"),
-        "details-text-unchanged",
+        *("details-text-unchanged", "turn-signed"),
     ),
     "summary-unchanged": (
         *("signed-unchanged", "sealed-unchanged", "sealed-or-left-out", "turn-sealed"),
@@ -142,22 +148,35 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "details-text-unchanged": ("details-signed", "earlier-details-signed"),
     # The comparison shows both sides; what a request alone lacks follows from it.
     **dict.fromkeys(("signature-present", "step-signed", "signed-in-place"), ("signed-unchanged",)),
-    "result-addressed": ("history/calls/asked", "history/calls/answered"),
+    "result-addressed": ("history/calls/asked", "history/calls/answered", "*/calls-as-made"),
     "thinking-apart": (
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
+        *("*/signed-unchanged", "*/sealed-unchanged", "*/sealed-or-left-out"),
     ),
-    "turns-alternate": ("history/returned/turn-once", "history/returned/turns-in-order"),
+    "turns-alternate": (
+        *("history/returned/turn-once", "history/returned/turns-in-order"),
+        *("history/calls/answered", "history/calls/none-left-open"),
+    ),
     "turn-once": ("*/ids-distinct", "*/before-its-turn"),
-    "thinking-marked": ("*/text-as-said",),
+    "thinking-marked": (
+        *("*/text-as-said", "*/signed-unchanged", "*/details-signed", "*/kept-with-calls"),
+        "*/kept-with-tools",
+    ),
     # Who names a task with another context is to be refused.
     "context-kept": ("history/a2a/context-of-task",),
-    "calls-as-made": ("history/calls/ids-distinct", *_OF_PLACES),
+    "calls-as-made": (
+        *("history/calls/ids-distinct", "history/calls/asked", "history/calls/answered"),
+        *_OF_PLACES,
+    ),
     "calls-complete": (
         *("calls-as-made", "history/calls/asked", "*/result-asked"),
         *("history/calls/ids-distinct", *_OF_PLACES),
     ),
-    "text-as-said": ("history/returned/text-kept", "*/round-text-as-said"),
-    "round-text-as-said": ("history/returned/text-kept",),
+    "text-as-said": (
+        *("history/returned/text-kept", "*/round-text-as-said"),
+        *("signed-unchanged", "turn-signed", "turn-unchanged"),
+    ),
+    "round-text-as-said": ("history/returned/text-kept", "text-unchanged"),
     "text-once": ("*/text-as-said", "*/round-text-as-said"),
     # What is closed twice is read as one part more.
     "thinking-parts": ("*/reasoning-over",),

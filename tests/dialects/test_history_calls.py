@@ -62,10 +62,16 @@ SPOKEN = {"role": "assistant", "content": "Let me see."}
         ),
         # A turn of the model may be several entries.
         ([called("a"), SPOKEN, tool_result("a")], ({"a": True}, {"a": True})),
-        # A result of the turn before is none of this one.
+        # A result of the turn before is none of this one, and is there: one fault, not two.
         (
             [called("a"), USER, called("b"), tool_result("a"), tool_result("b")],
-            ({"a": False, "b": True}, {"a": False, "b": True}),
+            ({"a": True, "b": True}, {"a": False, "b": True}),
+        ),
+        ([tool_result("a"), called("a")], ({"a": True}, {"a": False})),
+        # An id that recurs is of a turn of its own.
+        (
+            [called("a"), tool_result("a"), USER, called("a")],
+            ({"a": False}, {"a": True}),
         ),
         # An id that was made anew is one fault: the call has its result, under a wrong name.
         ([called("a"), tool_result("x")], ({"a": True}, {"x": False})),
@@ -81,6 +87,49 @@ SPOKEN = {"role": "assistant", "content": "Let me see."}
 )
 def test_results_belong_to_the_turn_before_them(entries: Any, expected: Pairs) -> None:
     assert pairs("openai.chat", entries) == expected
+
+
+@pytest.mark.parametrize(
+    ("entries", "late"),
+    [
+        ([called("a"), tool_result("a"), USER], []),
+        ([called("a"), USER, tool_result("a")], ["a"]),
+        ([called("a", "b"), tool_result("b"), USER, tool_result("a")], ["a"]),
+        ([called("a"), tool_result("a"), USER, called("b"), tool_result("b")], []),
+        ([called("a"), USER, tool_result("x")], []),  # nobody asked for it: one fault
+        ([called("a"), {"role": "system", "content": "It is noon."}, tool_result("a")], []),
+    ],
+)
+def test_a_result_behind_words_of_the_user_is_late(entries: Any, late: list[str]) -> None:
+    request = Request(json={"messages": entries})
+    events = request_events(request, "messages", PAIRINGS["openai.chat"])
+    assert [e.data["id"] for e in events if e.data.get("late")] == late
+
+
+def _of_gemini(kind: str, *named: tuple[str, str]) -> list[dict[str, Any]]:
+    return [{kind: {"name": tool, **({"id": name} if name else {})}} for name, tool in named]
+
+
+@pytest.mark.parametrize(
+    ("made", "back", "renamed"),
+    [
+        ([("a", "f"), ("b", "g")], [("b", "g"), ("a", "f")], []),
+        ([("a", "f"), ("b", "g")], [("b", "f"), ("a", "g")], ["1", "2"]),
+        ([("a", "f"), ("b", "g")], [("", "g"), ("", "f")], []),
+        ([("", "f"), ("", "g")], [("", "f"), ("", "g")], []),
+        ([("", "f"), ("", "g")], [("", "g"), ("", "h")], ["2"]),
+        ([("a", "f")], [("made-anew", "f")], []),
+        ([], [("", "f")], []),
+    ],
+)
+def test_a_result_of_gemini_has_the_name_of_its_call(
+    made: Any, back: Any, renamed: list[str]
+) -> None:
+    model = {"role": "model", "parts": _of_gemini("functionCall", *made)}
+    results = {"role": "user", "parts": _of_gemini("functionResponse", *back)}
+    request = Request(json={"contents": [model, results]})
+    events = request_events(request, "contents", PAIRINGS["gemini.generate"])
+    assert [e.data["id"] for e in events if e.data.get("renamed")] == renamed
 
 
 USE = {"type": "tool_use", "id": "t1"}

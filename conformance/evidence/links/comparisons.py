@@ -236,7 +236,8 @@ def _compared(
         return LinkVerdict(Verdict.UNTESTABLE, why)
     if error := first.error or back.error:
         return LinkVerdict(Verdict.ERROR, error)
-    if answers[0].broken:
+    is_stated = back.type == RESUMED and first.taken.parts  # how it ended is what is compared
+    if answers[0].broken and not is_stated:
         return LinkVerdict(Verdict.INCONCLUSIVE, BROKEN)
     return _judged(rule, link, first, back, place)
 

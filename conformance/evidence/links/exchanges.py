@@ -25,6 +25,7 @@ from conformance.evidence.links.comparisons import LinkVerdict, RepeatedTurns
 from conformance.evidence.links.finder import LinkFinder, TurnLink
 from conformance.evidence.links.gathering import LinkedRule, linked_rules
 from conformance.evidence.links.keys import LinkKeys
+from conformance.evidence.links.repeated_faults import RepeatedFaults
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.consequences import follows
 from conformance.judging.ledger import Ledger
@@ -149,6 +150,18 @@ class LinkedExchanges:
                     _write(ledger, given, self._by, ours=is_ours(exchange), trusted=trusted)
             if not self._places.others:
                 self._remember(exchange, talk, links)
+
+    def withdraw_repeated(
+        self, ledgers: Mapping[int, Ledger], exchanges: Iterable[Exchange]
+    ) -> None:
+        """Withdraws what requests repeat of the faults of earlier ones, once all is written."""
+        known: dict[tuple[str, str], RepeatedFaults] = {}
+        for exchange in exchanges:
+            if (ledger := ledgers.get(exchange.number)) is None or not ledger.findings:
+                continue
+            if exchange.number in self._heard and (talk := self._talk(exchange)) is not None:
+                key = self._heard[exchange.number][1].dialect.name, exchange.hop
+                known.setdefault(key, RepeatedFaults()).withdraw(ledger, talk, self._by)
 
     def write_request(self, exchange: Exchange, ledger: Ledger) -> None:
         """As `write`, for a request whose answer is still to come; it has a listener already.
@@ -325,9 +338,10 @@ class LinkedExchanges:
         return LinkVerdict(Verdict.NOT_APPLICABLE, f"reported {where}")
 
     def _is_reported_already(self, link: TurnLink, rule: str) -> bool:
-        """Whether the entries break the rule for another answer that they hold: one cause."""
+        """Whether the entries break the rule, or its cause, for another answer that they hold."""
         others = (self._judged.get((number,)) for number in link.merged)
-        return any(rule in each.broken for each in others if each is not None)
+        broken = (name for each in others if each is not None for name in each.broken)
+        return any(name == rule or follows(rule, name) for name in broken)
 
     def _answer_event(self, answer: Exchange, number: int) -> ReferencedEvent | None:
         """The event of the answer that held the compared value."""

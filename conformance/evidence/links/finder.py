@@ -11,9 +11,9 @@ call has to be the same. A short text proves nothing by itself either: its quest
 same. Equal calls without a known id prove nothing beyond one file: who asks a model the same again
 gets the same calls.
 Rule 4: an entry without evidence of its own (thinking, most often) belongs to the next entry in
-the same run of the model's entries, else to the one before it.
-Rule 5: one answer comes back in one run, unless ids prove otherwise: of two turns with one text the
-later one is an answer that was not recorded.
+the same run of the model's entries, else to the one before it; one with calls to no answer without.
+Rule 5: one answer comes back in one run, unless ids prove otherwise, or the same thinking: of two
+turns with one text alone the later one is an answer that was not recorded.
 Rule 6: a turn is misplaced if it stands before the turn of an earlier answer that was the last one
 in its own request; or if it is whole and ends the request, and a question that it did not get
 stands between it and what it answered. The first misplaced turn of a request explains the others.
@@ -131,8 +131,14 @@ class LinkFinder:
     def links(self, talk: RepeatedTalk, named: str = "") -> list[TurnLink]:
         """What the request brings back; `named` is the id of the answer that it says it follows."""
         found = _Assignment(talk)
+        unnamed: dict[bytes, list[Candidates]] = {}
         for run in talk.runs():
-            found.take_run(run, _agreed([self._candidates(talk, run, place) for place in run]))
+            given = _agreed([self._candidates(talk, run, place) for place in run])
+            for at, place in enumerate(run):
+                if talk.is_unnamed(place):  # of a copy only the first shows whose it is
+                    first = unnamed.setdefault(talk.content((place,)), given[at])
+                    given[at] = given[at] or first
+            found.take_run(run, given)
         links = found.links()
         stated = self._stated(talk, named)
         return [*(replace(each, again=_entries_of(each, links)) for each in stated), *links]
@@ -226,21 +232,29 @@ class _Assignment:
             following = own or following
             taken.append(following)
         preceding: list[Candidates] = []
-        for place, given in zip(run, reversed(taken), strict=True):
+        for place, own, given in zip(run, candidates, reversed(taken), strict=True):
             preceding = given or preceding
             for each in preceding:
-                self._add(run.start, place, each)
+                if each in own or not self._has_other_calls(place, each):
+                    self._add(run.start, place, each)
+
+    def _has_other_calls(self, place: int, given: Candidates) -> bool:
+        """Whether an entry makes calls, and none of these answers does."""
+        made = any(each.turn.calls for each in given.answers)
+        return bool(self._talk.said[place].calls) and not made
 
     def _add(self, run: int, place: int, given: Candidates) -> None:
         found = self._found.setdefault(given.key, _Found(given, [], []))
         is_new_run = found.runs and found.runs[-1] != run
         if is_new_run and not given.by_id:  # rule 5
-            if _fits_place(self._talk, found.runs[-1], found.candidates):
-                return
-            for old in found.entries:
-                self._holders[old].discard(given.key)
-            found.entries.clear()
-            found.runs.clear()
+            if _fits_place(self._talk, found.runs[0], found.candidates):
+                if not self._talk.is_copy(place, found.entries):
+                    return
+            else:
+                for old in found.entries:
+                    self._holders[old].discard(given.key)
+                found.entries.clear()
+                found.runs.clear()
         found.entries.append(place)
         found.runs.append(run)
         self._holders.setdefault(place, set()).add(given.key)
@@ -353,9 +367,11 @@ def _resembles(turn: AnswerTurn, said: HistoryEntry) -> bool:
     """Whether calls without ids repeat those of an answer, or are as many, and share something."""
     if any(call.id for call in said.calls):
         return False
+    made, back = ({call[1:] for call in calls} for calls in (turn.calls, said.calls))
+    if made == back and len(said.calls) >= len(turn.calls):
+        return True
     if len(turn.calls) != len(said.calls):
-        made, back = ({call[1:] for call in calls} for calls in (turn.calls, said.calls))
-        return len(said.calls) > len(turn.calls) and made == back
+        return False
     pairs = zip(turn.calls, said.calls, strict=True)
     return all(one.name == two.name or one.arguments == two.arguments != "{}" for one, two in pairs)
 

@@ -16,9 +16,10 @@ from conformance.core.json_values import value_at
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint
-from conformance.dialects.turns import HistoryEntry, HistoryForm
+from conformance.dialects.turns import HistoryEntry, HistoryForm, texts_within
 
 _SIZE: Final = 16
+_LONG: Final = 40  # characters of a text that no model writes twice
 
 
 def digest(*parts: str) -> bytes:
@@ -131,7 +132,7 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         found = []
         for run in _adjacent(places):
             names = {place: self.content((place,)) for place in run}
-            recurs = any(name in seen and self._has_id(place) for place, name in names.items())
+            recurs = any(name in seen and self._is_single(place) for place, name in names.items())
             met = set(seen) if recurs else set()
             for place, name in names.items():
                 if name in met and self.said[place].by == "model":
@@ -140,9 +141,23 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
             seen |= met
         return found
 
-    def _has_id(self, place: int) -> bool:
+    def is_unnamed(self, place: int) -> bool:
+        """Whether an entry makes calls without ids, and can be of one turn alone."""
+        calls = self.said[place].calls
+        return bool(calls) and not any(call.id for call in calls) and self._is_single(place)
+
+    def is_copy(self, place: int, others: Iterable[int]) -> bool:
+        """Whether an entry of the model is one of these once more."""
+        content = self.content((place,))
+        return self._is_single(place) and any(self.content((e,)) == content for e in others)
+
+    def _is_single(self, place: int) -> bool:
+        """Whether an entry can be of one turn alone: it has an id, or thinking, or a seal."""
         said = self.said[place]
-        return bool(said.id) or any(call.id for call in said.calls)
+        has_id = bool(said.id) or any(call.id for call in said.calls)
+        return has_id or any(
+            len(each) >= _LONG and each != said.text for each in texts_within(self.entries[place])
+        )
 
     def content(self, places: Sequence[int]) -> bytes:
         """A hash of the entries as the request has them."""

@@ -100,3 +100,22 @@ def test_a_task_that_is_over_or_elsewhere_is_not_carried_on(
     names: dict[int, dict[str, str]], found: set[str]
 ) -> None:
     assert broken(checked(_agent_talk(names=names), "google.a2a", "strict")) == found
+
+
+def _ended_as(state: str) -> list[Exchange]:
+    """The talk with a task that ended so, and a message that goes on with it."""
+    exchanges = _agent_talk(names={3: {"taskId": TASK}})
+    pieces = [
+        replace(each, data=each.data.replace(b"TASK_STATE_COMPLETED", state.encode()))
+        for each in exchanges[1].chunks
+    ]
+    return [exchanges[0], replace(exchanges[1], chunks=tuple(pieces)), exchanges[2]]
+
+
+@pytest.mark.parametrize(
+    ("state", "is_over"),
+    [("FAILED", True), ("CANCELED", True), ("REJECTED", True), ("INPUT_REQUIRED", False)],
+)
+def test_a_task_is_over_however_it_ended(state: str, *, is_over: bool) -> None:
+    results = checked(_ended_as(f"TASK_STATE_{state}"), "google.a2a", "strict")
+    assert broken(results) == ({"history/a2a/task-open"} if is_over else set())

@@ -122,6 +122,24 @@ def test_question_before_its_earlier_answer_is_one_finding(name: str) -> None:
     assert broken(found) == {f"history/returned/{IN_ORDER}"}
 
 
+@pytest.mark.parametrize("name", ["messages", "deepseek", "gemini", "ollama", "converse", "cohere"])
+@pytest.mark.parametrize("has_thought", [True, False])
+def test_question_and_answer_stand_twice(name: str, *, has_thought: bool) -> None:
+    """Words may be said twice; thinking, or a seal, is of one answer alone."""
+    talker = TALKERS[name]
+    exchanges = talk(talker)
+    key = talker.history
+    history = history_of(exchanges[3], key)
+    if has_thought:
+        round_again = [*history[:3], *history[:-1], history[-1]]
+        exchanges[3] = with_history(exchanges[3], key, round_again)
+    else:
+        twice = [*history[:-1], {**history[0]}, history[-2], history[-1]]
+        exchanges[3] = with_history(exchanges[3], key, twice)
+    found = broken(checked(exchanges, talker.dialect, talker.profile))
+    assert found == ({"history/returned/turn-once"} if has_thought else set())
+
+
 @pytest.mark.parametrize("tag", ["think", "thinking", "reasoning"])
 @pytest.mark.parametrize("name", ["deepseek", "converse", "ollama"])
 def test_thinking_between_tags_is_taken_out_again(name: str, tag: str) -> None:
