@@ -16,6 +16,8 @@ Rule 7: a call whose id another one of the same turn has, too, is `doubled`.
 Rule 8: where results are paired by number and every call has an id, a result with an id is
         `misnamed` if no call has it, or another result has taken it; of more results than calls
         the first ones count. In Ollama the name of the tool is that id.
+Rule 9: a result may also answer a call of a hosted tool that the application runs (`or_calls`),
+        under its id. Such a call gives no event: its answers have a form of their own, too.
 """
 
 from __future__ import annotations
@@ -83,13 +85,14 @@ class CallIdPlace(Struct, frozen=True):
 class _SpareResults(Struct):
     """Rule 6: how often each id was called, and every result with the position of its entry.
 
-    `own_calls` and `own_results` are the ids of what is paired by number.
+    `own_calls` and `own_results` are the ids of what is paired by number, `others` those of rule 9.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
     results: list[tuple[str, int]] = field(default_factory=list)
     own_calls: list[str] = field(default_factory=list)
     own_results: list[str] = field(default_factory=list)
+    others: set[str] = field(default_factory=set)
 
     @property
     def misnamed(self) -> frozenset[str]:
@@ -130,7 +133,7 @@ class CallPairing(Struct, frozen=True):
     `kept_by` are dotted paths to names of what the server has of the history, `answered_by` those
     that name an answer which the request goes on from.
 
-    `takes_none`: the API takes a turn whose calls have no result at all.
+    `takes_none`: the API takes a turn whose calls have no result at all. `or_calls`: rule 9.
     """
 
     calls: CallIdPlace
@@ -138,6 +141,7 @@ class CallPairing(Struct, frozen=True):
     has_turns: bool = True
     is_numbered: bool = False
     takes_none: bool = False
+    or_calls: CallIdPlace | None = None
     kept_by: tuple[str, ...] = ()
     answered_by: tuple[str, ...] = ()
 
@@ -165,6 +169,8 @@ class CallPairing(Struct, frozen=True):
                 yield from () if is_kept else spare.events()
                 calls, results, spare = {}, {}, _SpareResults()
             model_spoke = is_model
+            if self.or_calls is not None:
+                spare.others.update(self.or_calls.ids(fields, numbered=False))
             for name in self.calls.ids(fields, numbered=self.is_numbered):
                 spare.calls[name] += 1
                 calls.setdefault(name or str(len(calls) + 1), position)
@@ -186,7 +192,8 @@ class CallPairing(Struct, frozen=True):
         is_kept: bool,
     ) -> Iterator[Event]:
         # A result under another id is one fault, not two: the call has it, under a wrong name.
-        strangers = sum(name not in calls for name in results) + len(spare.surplus())
+        known = calls.keys() | spare.others
+        strangers = sum(name not in known for name in results) + len(spare.surplus())
         doubled, misnamed = spare.doubled, spare.misnamed
         left_open = {"left_open": True} if self.takes_none and not results else {}
         for name, position in calls.items():
@@ -197,7 +204,7 @@ class CallPairing(Struct, frozen=True):
             yield Event("request.call", data, 0, "wire")
         for name, position in results.items():
             data = {"id": name, "position": position}
-            data |= {"asked": name in calls} if name in calls or not is_kept else {}
+            data |= {"asked": name in known} if name in known or not is_kept else {}
             data |= {"misnamed": True} if name in misnamed else {}
             yield Event("request.result", data, 0, "wire")
 
@@ -216,6 +223,7 @@ OF_RESPONSES: Final = CallPairing(
     CallIdPlace(("call_id",), kinds=frozenset({"function_call", "custom_tool_call"})),
     CallIdPlace(("call_id",), kinds=frozenset({"function_call_output", "custom_tool_call_output"})),
     has_turns=False,
+    or_calls=CallIdPlace(("call_id",), kinds=frozenset({"tool_search_call"})),
     kept_by=("prompt",),
     answered_by=("previous_response_id", "conversation"),
 )

@@ -134,3 +134,38 @@ def test_a_session_may_be_loaded_after_its_turn(rule: str) -> None:
     chunks = [json.dumps(line).encode() + b"\n" for line in [*turn, *load]]
     found = Checker("acp", "strict", rules=[f"wire/acp/{rule}"]).check(chunks)
     assert found.verdicts[f"wire/acp/{rule}"] is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("choice", "wanted"),
+    [
+        ({"finish_reason": "content_filter"}, Verdict.VACUOUS),
+        ({"finish_reason": "stop"}, Verdict.FAIL),
+        ({"finish_reason": "stop", "message": {"content": "Yes."}}, Verdict.FAIL),
+    ],
+    ids=["filtered", "not filtered", "no role"],
+)
+def test_what_a_filter_took_whole_has_no_message(choice: Any, wanted: Verdict) -> None:
+    body = {**CHAT, "choices": [{"index": 0, **choice}]}
+    assert verdict("wire/chat/message-fields", "openai.chat", body) is wanted
+
+
+SAID_OF_GEMINI: Final = {"content": {"parts": [{"text": "Yes."}], "role": "model"}}
+SOURCES: Final = {"content": {}, "groundingMetadata": {"webSearchQueries": ["rise"]}}
+
+
+@pytest.mark.parametrize(
+    ("candidates", "wanted"),
+    [
+        ([{**SAID_OF_GEMINI, "finishReason": "STOP"}, SOURCES], Verdict.PASS),
+        ([SAID_OF_GEMINI, SOURCES], Verdict.FAIL),
+        ([{**SAID_OF_GEMINI, "finishReason": "STOP"}, {**SOURCES, **SAID_OF_GEMINI}], Verdict.FAIL),
+        ([{"content": {}}], Verdict.FAIL),
+    ],
+    ids=["sources behind the end", "no end", "more words", "nothing"],
+)
+def test_sources_may_come_behind_the_finish(candidates: Any, wanted: Verdict) -> None:
+    rule = "wire/gemini/finish-stated"
+    chunks = [f"data: {json.dumps({'candidates': [each]})}\n\n".encode() for each in candidates]
+    checker = Checker("gemini.generate", "strict", rules=[rule])
+    assert checker.check(chunks).verdicts[rule] is wanted
