@@ -169,3 +169,35 @@ def test_sources_may_come_behind_the_finish(candidates: Any, wanted: Verdict) ->
     chunks = [f"data: {json.dumps({'candidates': [each]})}\n\n".encode() for each in candidates]
     checker = Checker("gemini.generate", "strict", rules=[rule])
     assert checker.check(chunks).verdicts[rule] is wanted
+
+
+@pytest.mark.parametrize(
+    ("event", "wanted"),
+    [
+        ({"event": "usage", "usage": {"input_tokens": 5}}, Verdict.PASS),
+        ({"event": "provider", "provider": "openai", "name": "x", "payload": {}}, Verdict.PASS),
+        ({"event": "cost", "cost": 1}, Verdict.FAIL),
+    ],
+    ids=["counts so far", "of the provider", "unknown"],
+)
+def test_langchain_for_javascript_has_two_more_events(event: Any, wanted: Verdict) -> None:
+    rule = "wire/langchain-events/event-known"
+    text = {
+        "event": "content-block-delta",
+        "index": 0,
+        "delta": {"type": "text-delta", "text": "a"},
+    }
+    sent = [
+        {"event": "message-start", "id": "m1"},
+        {"event": "content-block-start", "index": 0, "content": {"type": "text", "text": ""}},
+        *(text, event),
+        {"event": "content-block-finish", "index": 0, "content": {"type": "text", "text": "a"}},
+        {"event": "message-finish", "reason": "stop"},
+    ]
+    envelope = {"type": "event", "method": "messages"}
+    chunks = [
+        f"data: {json.dumps({**envelope, 'params': {'namespace': [], 'data': each}})}\n\n".encode()
+        for each in sent
+    ]
+    checker = Checker("langchain.events", "strict", rules=[rule])
+    assert checker.check(chunks).verdicts[rule] is wanted
