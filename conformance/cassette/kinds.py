@@ -20,6 +20,7 @@ from conformance.cassette.importers import (
     Importer,
     NothingJudgedError,
 )
+from conformance.cassette.importers.answer_lists import ANSWERS
 from conformance.cassette.importers.bodies import ANSWER, EVENTS, LINES, MESSAGES, PAYLOADS, TEXT
 from conformance.cassette.importers.chunk_lists import ARRAY, TIMED, WRAPPED
 from conformance.cassette.importers.curl_head import IMPORTER as CURL_HEAD
@@ -78,7 +79,7 @@ OWN: Final = (
         PAYLOADS,
         MESSAGES,
     ),
-    *(OGX, *RECORDERS, ARRAY, MITMPROXY, TEXT),
+    *(OGX, *RECORDERS, ANSWERS, ARRAY, MITMPROXY, TEXT),
 )
 """Our own kinds except the last resort."""
 

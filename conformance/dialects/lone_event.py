@@ -44,6 +44,21 @@ def is_lone_event(value: Any, named: str | None = None) -> bool:
     return whole.endswith(_UNKNOWN) or (knows_anywhere and whole == streamed)
 
 
+def is_whole_answer(value: Any, named: str | None = None) -> bool:
+    """Whether a JSON value is an answer in one piece, which says why it ended.
+
+    Where streams of an API may be arrays, or are lines, their pieces look alike, and are none.
+    """
+    dialect = SUPPORTED.get(recognise(_WHOLE, value) or "")
+    if dialect is None or named not in (None, dialect.name) or not isinstance(value, dict):
+        return False
+    if dialect.framing not in _STREAMED or dialect.framing_at or dialect.is_piece(value):
+        return False
+    events = dialect.reader(Reading()).read(_WHOLE, value, 1)
+    is_known = not any(each.type.endswith(_UNKNOWN) for each in events)
+    return is_known and any(each.type == "finish" for each in events)
+
+
 def is_lone_line(value: Any, named: str | None = None) -> bool:
     """Whether the only line of a file speaks, with neither the beginning nor the end of a run.
 

@@ -192,7 +192,12 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "yaml bytes": ("a.yaml", b"a: \xff\n", "broken YAML"),
     "no vcr": ("a.yaml", "rules: []\n", "expected a VCR cassette with `interactions`"),
     "no interactions": ("a.yaml", "interactions: []\n", "expected a VCR cassette"),
-    "no response": ("a.yaml", "interactions:\n- a: 1\n", r"a\.yaml:2: entry 1 has no response"),
+    "no response": (
+        "a.yaml",
+        "interactions:\n- request:\n    uri: h\n",
+        r"a\.yaml:3: entry 1 has no response",
+    ),
+    "of another tool": ("a.yaml", "interactions:\n- a: 1\n", "expected a VCR cassette with"),
     "no uri": (
         "a.yaml",
         "interactions:\n- response: {}\n  request: {uri: 'http://a[b/'}\n",

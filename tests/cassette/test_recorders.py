@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 
 from conformance.cassette import discover, open_recording
 from conformance.cassette.importers.recorders.table import ROWS
@@ -352,3 +353,12 @@ def test_values_in_a_snapshot_are_no_stream(tmp_path: Path) -> None:
 def test_a_section_that_is_no_answer_is_counted(tmp_path: Path) -> None:
     recording = open_recording(stored(tmp_path, "a.txtar", TXTAR))
     assert recording.notes == ("exchanges of other APIs were skipped: 1",)
+
+
+def test_interactions_of_another_tool_are_passed_over(tmp_path: Path) -> None:
+    kept = {"interactions": [{"request_sample": {"json": {}}, "response_sample": {"raw": "AA=="}}]}
+    stored(tmp_path, "a.yaml", yaml.safe_dump(kept))
+    stored(tmp_path, "b.json", json.dumps(kept))
+    found = find_recordings([tmp_path])
+    assert (found.recordings, [path.name for path in found.unknown]) == ((), ["b.json"])
+    assert check_paths([tmp_path]).errors == ()

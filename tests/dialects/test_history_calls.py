@@ -185,6 +185,16 @@ RESULT = {"type": "tool_result", "tool_use_id": "t1"}
             ],
             ({"c1": True}, {"c1": True}),
         ),
+        # A search for tools that the application runs may have the output of a function.
+        (
+            "openai.responses",
+            [
+                {"type": "tool_search_call", "execution": "client", "call_id": "s1"},
+                {"type": "function_call_output", "call_id": "s1"},
+                {"type": "function_call_output", "call_id": "s2"},
+            ],
+            ({}, {"s1": True, "s2": False}),
+        ),
     ],
 )
 def test_every_api_names_its_calls_in_its_way(dialect: str, entries: Any, expected: Pairs) -> None:

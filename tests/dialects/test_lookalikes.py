@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Exchange, Frame, Request, Response
+from conformance.dialects import recognise
 from conformance.dialects.recognition import doubted_dialect, recognised_dialect
 
 TEXT: list[dict[str, Any]] = [
@@ -144,3 +145,18 @@ def test_a_doubted_stream_says_why() -> None:
         "it begins like anthropic.messages, but its message_start holds no type, content or usage, "
         "and no message_delta comes"
     )
+
+
+@pytest.mark.parametrize(
+    ("candidates", "dialect"),
+    [
+        ([{"id": "D1", "kind": "copied code", "decision": "accept"}], None),
+        ([{"name": "Ada", "score": 0.5}, {"name": "Bo", "score": 0.25}], None),
+        ([{"content": {"parts": []}}], "gemini.generate"),
+        ([{"id": "a", "finishReason": "STOP"}], "gemini.generate"),
+        ([{}], "gemini.generate"),
+        ([], "gemini.generate"),
+    ],
+)
+def test_candidates_of_another_program_are_no_answer(candidates: Any, dialect: str | None) -> None:
+    assert recognise(Frame("body", "message", "", "", 0), {"candidates": candidates}) == dialect

@@ -51,6 +51,13 @@ _FLOW: Final[dict[str, Any]] = {
         "content": _EVENTS.encode(),
     },
 }
+_ANSWER: Final[dict[str, Any]] = {
+    "id": "c",
+    "object": "chat.completion",
+    "created": 1,
+    "model": "m",
+    "choices": [{"index": 0, "message": {"role": "assistant"}, "finish_reason": "stop"}],
+}
 _BODIES: Final = {
     "sse": (".sse", ("openai.chat", "openai.responses", "anthropic.messages", "ag-ui")),
     "ndjson": (".ndjson", ("ollama.chat",)),
@@ -115,6 +122,7 @@ def kept_files(kind: str) -> list[NamedFile]:
         "jsonl": _files("a.jsonl", *("\n".join(map(json.dumps, each)) for each in [payloads])),
         "ogx": _files("a.json", json.dumps(_OGX), json.dumps(_OGX, indent=2)),
         "chunk-array": _files("a.json", json.dumps(payloads), json.dumps(texts, indent=1)),
+        "json-answers": _files("a.json", json.dumps([_ANSWER, _ANSWER], indent=1)),
         "mitmproxy": [*_saved("a.mitm", "flow.mitm"), *_files("a.flow", netstring(_FLOW))],
     }
     if kind in RECORDED:
@@ -126,7 +134,7 @@ def kept_files(kind: str) -> list[NamedFile]:
 
 IMPORTED: Final = (
     *("curl-trace", "curl", "sse", "timed-chunks", "ndjson", "jsonl", "binary"),
-    *("ogx", "chunk-array", "mitmproxy", "text", "json", *RECORDED),
+    *("ogx", "chunk-array", "json-answers", "mitmproxy", "text", "json", *RECORDED),
 )
 
 

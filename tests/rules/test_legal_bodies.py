@@ -1,4 +1,4 @@
-"""Counts, parts and lines of whole answers and of programs that a rule nearly forbids."""
+"""Counts, parts, events and lines that a rule nearly forbids, and vendors send."""
 
 from __future__ import annotations
 
@@ -156,4 +156,71 @@ def test_a_result_may_leave_thinking_uncounted(stated: dict[str, Any], wanted: V
     lines = [{**EVENT, "event": ended}, {"type": "result", "session_id": "s", **stated}]
     chunks = [json.dumps(line).encode() + b"\n" for line in lines]
     checker = Checker("claude.stream-json", "strict", rules=[rule])
+    assert checker.check(chunks).verdicts[rule] is wanted
+
+
+@pytest.mark.parametrize(
+    ("choice", "wanted"),
+    [
+        ({"finish_reason": "content_filter"}, Verdict.VACUOUS),
+        ({"finish_reason": "stop"}, Verdict.FAIL),
+        ({"finish_reason": "stop", "message": {"content": "Yes."}}, Verdict.FAIL),
+    ],
+    ids=["filtered", "not filtered", "no role"],
+)
+def test_what_a_filter_took_whole_has_no_message(choice: Any, wanted: Verdict) -> None:
+    body = {**CHAT, "choices": [{"index": 0, **choice}]}
+    assert verdict("wire/chat/message-fields", "openai.chat", body) is wanted
+
+
+SAID_OF_GEMINI: Final = {"content": {"parts": [{"text": "Yes."}], "role": "model"}}
+SOURCES: Final = {"content": {}, "groundingMetadata": {"webSearchQueries": ["rise"]}}
+
+
+@pytest.mark.parametrize(
+    ("candidates", "wanted"),
+    [
+        ([{**SAID_OF_GEMINI, "finishReason": "STOP"}, SOURCES], Verdict.PASS),
+        ([SAID_OF_GEMINI, SOURCES], Verdict.FAIL),
+        ([{**SAID_OF_GEMINI, "finishReason": "STOP"}, {**SOURCES, **SAID_OF_GEMINI}], Verdict.FAIL),
+        ([{"content": {}}], Verdict.FAIL),
+    ],
+    ids=["sources behind the end", "no end", "more words", "nothing"],
+)
+def test_sources_may_come_behind_the_finish(candidates: Any, wanted: Verdict) -> None:
+    rule = "wire/gemini/finish-stated"
+    chunks = [f"data: {json.dumps({'candidates': [each]})}\n\n".encode() for each in candidates]
+    checker = Checker("gemini.generate", "strict", rules=[rule])
+    assert checker.check(chunks).verdicts[rule] is wanted
+
+
+@pytest.mark.parametrize(
+    ("event", "wanted"),
+    [
+        ({"event": "usage", "usage": {"input_tokens": 5}}, Verdict.PASS),
+        ({"event": "provider", "provider": "openai", "name": "x", "payload": {}}, Verdict.PASS),
+        ({"event": "cost", "cost": 1}, Verdict.FAIL),
+    ],
+    ids=["counts so far", "of the provider", "unknown"],
+)
+def test_langchain_for_javascript_has_two_more_events(event: Any, wanted: Verdict) -> None:
+    rule = "wire/langchain-events/event-known"
+    text = {
+        "event": "content-block-delta",
+        "index": 0,
+        "delta": {"type": "text-delta", "text": "a"},
+    }
+    sent = [
+        {"event": "message-start", "id": "m1"},
+        {"event": "content-block-start", "index": 0, "content": {"type": "text", "text": ""}},
+        *(text, event),
+        {"event": "content-block-finish", "index": 0, "content": {"type": "text", "text": "a"}},
+        {"event": "message-finish", "reason": "stop"},
+    ]
+    envelope = {"type": "event", "method": "messages"}
+    chunks = [
+        f"data: {json.dumps({**envelope, 'params': {'namespace': [], 'data': each}})}\n\n".encode()
+        for each in sent
+    ]
+    checker = Checker("langchain.events", "strict", rules=[rule])
     assert checker.check(chunks).verdicts[rule] is wanted

@@ -22,6 +22,7 @@ _OWN_KINDS: Final = frozenset(
         *(
             "ogx",
             "chunk-array",
+            "json-answers",
             "wrapped-payloads",
             "mitmproxy",
             "text",

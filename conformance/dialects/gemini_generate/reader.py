@@ -66,6 +66,14 @@ _NO_ANSWERS: Final = ("embedding", "embeddings", "invocationId")
 _CACHE: Final = "cachedContents/"
 """How the name of a kept context begins, which counts its tokens, too."""
 _MARKS: Final = ("candidates", "usageMetadata", "promptFeedback")
+_OF_CANDIDATE: Final = frozenset(
+    {
+        *("content", "index", "finishReason", "finishMessage", "safetyRatings", "tokenCount"),
+        *("citationMetadata", "groundingMetadata", "groundingAttributions", "avgLogprobs"),
+        *("logprobsResult", "urlContextMetadata"),
+    }
+)
+"""Keys of a candidate, of which any shows one."""
 _COUNTED: Final = (
     *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
     "toolUsePromptTokenCount",
@@ -263,6 +271,9 @@ def recognises(_frame: Frame, payload: Any) -> bool:
         return False
     if _CACHE in string(fields.get("name")):  # Vertex AI names the project in front
         return False
-    return isinstance(fields.get("candidates"), list) or any(
-        isinstance(fields.get(key), dict) for key in _MARKS[1:]
-    )
+    if any(isinstance(fields.get(key), dict) for key in _MARKS[1:]):
+        return True
+    # Other programs number candidates, too, for what is no answer.
+    listed = objects(fields.get("candidates"))
+    is_other = bool(listed) and all(each and _OF_CANDIDATE.isdisjoint(each) for each in listed)
+    return isinstance(fields.get("candidates"), list) and not is_other

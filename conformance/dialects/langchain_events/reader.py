@@ -24,6 +24,7 @@ from conformance.dialects.langchain_events.content import Message, RunContent
 from conformance.dialects.langchain_events.vocabulary import (
     ERROR,
     LIFECYCLE,
+    OF_JAVASCRIPT,
     OTHER,
     OTHERS,
     PREFIX,
@@ -80,7 +81,9 @@ class EventsReader(TypedReader[RunContent]):
 
     def _take(self, data: Fields, about: Fields, node: str) -> None:
         kind, place = string(data.get("event")), (string(about.get("namespace")), node)
-        if kind not in STREAMED:
+        if kind in OF_JAVASCRIPT:
+            self._sink.wire(OTHER, {**data, **about})
+        elif kind not in STREAMED:
             self._sink.wire(UNKNOWN, event_data(data, **about))
         elif kind == "message-start":
             self._start_message(place, data, about)

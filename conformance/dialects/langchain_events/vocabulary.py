@@ -42,6 +42,9 @@ OTHERS: Final = frozenset(
     {"values", "updates", "tools", "input.requested", "checkpoints", "custom", "tasks"}
 )
 """Methods of the protocol that say nothing of a message."""
+OF_JAVASCRIPT: Final = frozenset({"usage", "provider"})
+"""Events of a message that only @langchain/core for JavaScript has: counts so far, and what a
+provider sent that has no event of its own. `message-finish` says the counts again."""
 VOCABULARY: Final = vocabulary(
     NAME, *(PREFIX + kind for kind in STREAMED), LIFECYCLE, OTHER, UNKNOWN, OVERFLOW
 )

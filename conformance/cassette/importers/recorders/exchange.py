@@ -17,6 +17,7 @@ from conformance.cassette.importers import ForeignFile
 from conformance.cassette.importers.http_messages import Headers, request_of
 from conformance.cassette.importers.kept_end import TAKEN, missing_end
 from conformance.cassette.importers.recorders.coding import EXACT, decode
+from conformance.cassette.importers.recorders.edited import EDITED, added_member
 from conformance.cassette.importers.recorders.entry import EACH, Entry, split_paths
 from conformance.cassette.importers.recorders.row import Coded, Recorder
 from conformance.cassette.importers.recorders.sockets import KeptSocket, kept_socket
@@ -68,8 +69,9 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     if lacking:
         chunks = (Chunk(chunks[0].data + lacking, chunks[0].ms),)
     plain = tuple(pair for pair in headers if pair[0].lower() not in _DECODED)
+    request, edited = _entry_request(row, entry)
     exchange = Exchange(
-        request=_entry_request(row, entry),
+        request=request,
         response=Response(_as_status(entry.at(row.status)), _http_version(row, entry), plain),
         chunks=tuple(each for each in chunks if each.data),
         end="reset" if row.failed and entry.at(row.failed) else "eof",
@@ -79,6 +81,7 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     clock = _entry_clock(entry.at(row.waited)) if row.waited else CassetteClock()
     captured = CapturedExchange(exchange, layout, clock, kept is not None)
     notes = kept.rebuilt.notes if kept is not None and kept.rebuilt is not None else ()
+    notes = (*notes, *edited)
     notes = (*notes, TAKEN) if lacking and row.form not in _TRIMMED else notes
     fidelity = "bytes" if kept is None else kept.fidelity
     return ReadEntry(captured, "text" if row.form in _TRIMMED else fidelity, notes)
@@ -93,7 +96,7 @@ def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSoc
     """A whole WebSocket, which is taken apart by who judges it. Raises ValueError."""
     gathered = socket.gathered
     exchange = Exchange(
-        request=_entry_request(row, entry),
+        request=_entry_request(row, entry)[0],
         response=Response(
             _as_status(entry.at(row.status)),
             _http_version(row, entry),
@@ -213,21 +216,25 @@ def _entry_clock(waited: Any) -> CassetteClock:
     return CassetteClock(float(waited)) if _is_time(waited) else CassetteClock()
 
 
-def _entry_request(row: Recorder, entry: Entry) -> Request | None:
-    """Raises ValueError for an invalid URL."""
+def _entry_request(row: Recorder, entry: Entry) -> tuple[Request | None, tuple[str, ...]]:
+    """The request as it was sent, and a note where it was edited. Raises ValueError for its URL."""
     url = entry.at(row.url) if row.url else None
     asked = _first_coded(entry, row.asked)
     if not isinstance(url, str) and asked is None:
-        return None
+        return None, ()
     method = entry.at(row.method) if row.method else None
     headers = header_pairs(entry.at(row.asked_headers) if row.asked_headers else None)
     body = asked[1] if asked is not None else None
     server = entry.at(row.server) if row.server else ""
     named = f"{server}{url}" if isinstance(url, str) else ""
     if isinstance(body, dict | list):
-        return replace(request_of(_as_method(method), named, headers, None), json=body)
+        return replace(request_of(_as_method(method), named, headers, None), json=body), ()
     data = decode(body, asked[0]) if asked is not None else None
-    return request_of(_as_method(method), named, headers, data)
+    request = request_of(_as_method(method), named, headers, data)
+    if not (added := added_member(data, headers)):
+        return request, ()
+    sent = {name: value for name, value in request.json.items() if name != added}
+    return replace(request, json=sent), (EDITED.format(added),)
 
 
 def _first_coded(entry: Entry, coded: Coded) -> tuple[str, Any] | None:

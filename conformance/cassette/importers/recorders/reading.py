@@ -80,8 +80,10 @@ def _recognises_file(row: Recorder, file: ForeignFile) -> bool:
     if is_yaml(file) and not _is_marked(row, file):
         return False  # who searches a folder does not parse every YAML in it
     try:
-        is_empty = bool(row.expects) and is_yaml(file)  # marked, but without an entry
-        return _read_file(row, file) is not None or is_empty
+        if _read_file(row, file) is not None:
+            return True
+        # Marked, but without an entry: with entries of another shape it is of another tool.
+        return bool(row.expects) and is_yaml(file) and next(entries_of(file, row), None) is None
     except NothingJudgedError:
         raise
     except CassetteError:

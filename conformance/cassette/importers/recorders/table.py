@@ -93,6 +93,7 @@ ROWS: Final = (
         marks=(r'(?m)^interactions:|"interactions"\s*:\s*\[',),
         expects="a VCR cassette with `interactions`",
         entries="interactions",
+        needs=("request | response",),
         status=_VCR_STATUS,
         asked=_VCR_ASKED,
         body=_VCR_BODY,
