@@ -30,16 +30,27 @@ MORE_ARGUMENTS: Final = '{"expression": "4 + 5"}'
 _BROKEN: Final = frozenset({"cut", "error"})
 _CALLS: Final = {"tools": 1, "two-calls": 2}
 _PIECE: Final = 7  # characters
+_BROKEN_AFTER: Final = 2  # pieces
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _WORDS: Final = re.compile(r"Answer [0-9]+:|thought [0-9]+:|summary [0-9]+:")
 
 
 class ScriptedCall(Struct, frozen=True):
-    """One call of an answer, number `index` of it; `mark` is in its id, and in that of no other."""
+    """One call of an answer, number `index` of it; `mark` is in its id, and in that of no other.
+
+    `breaks_off`: a stream ends within its arguments, and has no call that comes whole.
+    """
 
     tool: str
     arguments: str
     index: int
     mark: str
+    breaks_off: bool = False
+
+    @property
+    def pieces(self) -> list[str]:
+        """The arguments as a stream has them."""
+        return pieces_of(self.arguments)[: _BROKEN_AFTER if self.breaks_off else None]
 
     @property
     def fields(self) -> Any:
@@ -50,11 +61,14 @@ class ScriptedCall(Struct, frozen=True):
 class ScriptedAnswer(Struct, frozen=True):
     """One answer. `word` is one of `scenarios.UPSTREAM` that is no refusal.
 
-    `number` is in every id, so that two answers cannot be taken for each other. `thinking` is
+    `number` is in its texts, so that two answers cannot be taken for each other; its ids begin at
+    `ids_from`, so that no id comes in two runs: what stands before a model may keep them. 0 makes
+    ids of the number alone. `thinking` is
     empty where the server shows none; it is counted in any case. `summary` is said only where a
     request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
     among them; `states_usage` says that they are stated even where nobody asked for it.
     `tool` is called with `arguments`, and where there are two calls, with `more_arguments`, too.
+    `must_call`: what breaks off or is cut at its limit is a call, for one was demanded.
     `is_sealed`: thinking comes encrypted, too, where the API has a place for that. `persona` says
     what it is called where providers of one API differ.
     """
@@ -70,26 +84,40 @@ class ScriptedAnswer(Struct, frozen=True):
     tool: str = TOOL
     arguments: str = ARGUMENTS
     more_arguments: str = MORE_ARGUMENTS
+    must_call: bool = False
     is_sealed: bool = False
     persona: Persona = PLAIN
+    ids_from: int = 0
+
+    @property
+    def id_number(self) -> int:
+        """A number that is in the ids of this answer, and of no other."""
+        return self.ids_from + self.number
+
+    @property
+    def mark(self) -> str:
+        """The same as letters and digits."""
+        return _in_letters(self.id_number) if self.ids_from else str(self.number)
 
     @property
     def calls(self) -> tuple[ScriptedCall, ...]:
         """The calls of the answer, which has no text then."""
-        given = (self.arguments, self.more_arguments)[: _CALLS.get(self.word, 0)]
-        marks = (f"{self.number:05}", f"b{self.number:04}")
+        count = _CALLS.get(self.word, int(self.must_call))
+        given = (self.arguments, self.more_arguments)[:count]
+        marks = (self.mark.rjust(5, "0"), "b" + self.mark.rjust(4, "0"))
         return tuple(
-            ScriptedCall(self.tool, arguments, at, marks[at]) for at, arguments in enumerate(given)
+            ScriptedCall(self.tool, arguments, at, marks[at], self.is_broken)
+            for at, arguments in enumerate(given)
         )
 
     @property
     def ending(self) -> str:
         """How the answer ends: its word, `tools` for all that call any."""
-        return "tools" if self.calls else self.word
+        return "tools" if self.word in _CALLS else self.word
 
     @property
     def is_broken(self) -> bool:
-        """Whether a stream of it breaks off after a few pieces of text."""
+        """Whether a stream of it breaks off after a few pieces of its text or call."""
         return self.word in _BROKEN
 
     @property
@@ -104,7 +132,11 @@ class ScriptedAnswer(Struct, frozen=True):
 
     def text_pieces(self) -> list[str]:
         pieces = [] if self.calls else pieces_of(self.text)
-        return pieces[:2] if self.is_broken else pieces
+        return pieces[:_BROKEN_AFTER] if self.is_broken else pieces
+
+
+def _in_letters(number: int) -> str:
+    return _in_letters(number // 36) + _DIGITS[number % 36] if number else ""
 
 
 def is_scripted(text: str) -> bool:

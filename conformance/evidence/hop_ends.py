@@ -3,7 +3,7 @@
 Rule 1: a broken answer is not a success, and a complete one is not an error.
 Rule 2: an application must not state a reason that contradicts the model's: `FALSE_ENDS`. Missing
         and undocumented reasons are not compared. An application may stop for reasons of its own,
-        so a complete answer contradicts few of them.
+        so a complete answer contradicts few of them: no filter took it where it is shown whole.
 Rule 3: the calls of one answer continue until one of them waits for no result: its reason counts.
         If an application gave as many answers, each has its own; otherwise the last ones are
         compared. A call whose text the interface never shows (a title) does not end an answer.
@@ -112,10 +112,17 @@ def reason_kept(hops: ApplicationHops) -> Compared:
         unsaid = any(each in ("limit", "filter", "failure") for each in ended)
         return f"{hops.shown.dialect.name} {NO_REASON}" if unsaid else False
     for why, (model, shown) in zip(ended, pairs, strict=True):
-        if shown.reason in FALSE_ENDS.get(why, ()):
+        if shown.reason in FALSE_ENDS.get(why, ()) or _is_filtered_whole(why, model, shown):
             message = f"expected {model.reason}, got {shown.reason}"
             return HopDifference(message, model.place, shown.place)
     return any(why and shown.reason for why, (_, shown) in zip(ended, pairs, strict=True))
+
+
+def _is_filtered_whole(why: str, model: StatedEnd, shown: StatedEnd) -> bool:
+    """Whether a filter is said to have taken what the model finished, and the user got all of."""
+    said = model.text.strip()
+    is_shown = bool(said) and said in shown.text
+    return why == "stop" and shown.reason == "content_filter" and is_shown
 
 
 def _paired_ends(hops: ApplicationHops) -> Iterator[tuple[StatedEnd, StatedEnd]]:

@@ -268,15 +268,22 @@ def _tool_calls(hops: GatewayHops) -> tuple[list[Any], list[Any]]:
 
 
 def _numbered_calls(answer: Transcript) -> list[Any]:
-    """Tool calls; instead of its id each has the number of the first call with that id."""
-    ids = [each.get("id") for each in answer.tools]
+    """Tool calls in the order of their places, however their ends came.
+
+    Instead of its id each has the number of the first call with that id; not every API has ids.
+    """
+    places = [each.get("index") for each in answer.tools]
+    calls = answer.tools
+    if all(isinstance(each, int) for each in places):
+        calls = sorted(calls, key=lambda each: (each.get("choice", 0), each["index"]))
+    ids = [each.get("id") or at for at, each in enumerate(calls)]
     return [
         {
             "name": each.get("name"),
             "arguments": _decode_arguments(each.get("arguments")),
-            "id of call": ids.index(each.get("id")),
+            "id of call": ids.index(ids[at]),
         }
-        for each in answer.tools
+        for at, each in enumerate(calls)
     ]
 
 

@@ -54,6 +54,7 @@ class Transcript(Struct):
     errors: list[Mapping[str, Any]] = field(default_factory=list)
     usage: Mapping[str, Any] = field(default_factory=dict)
     done: bool = False
+    said_done: bool = False  # an event of its own said so
     listed: bool = False  # a list of models
     choices: int = 0  # how many spoke or finished
     last: int = 0  # number of the last event
@@ -70,10 +71,10 @@ class Transcript(Struct):
     def client_end(self) -> Literal["completed", "broken", "either"]:
         """Which end a client may report.
 
-        `either` if the finish came and the stream broke off before its terminal event: the answer
-        is complete.
+        `either` if the finish came and the stream broke off before its terminal event, or stayed
+        open behind it: the answer is complete.
         """
-        if self.ending in WHOLE_ENDS:
+        if self.ending in WHOLE_ENDS and self.exchange.end not in _UNHEARD:
             return "completed"
         return "either" if self.finishes and not self.errors else "broken"
 
@@ -87,11 +88,9 @@ class Transcript(Struct):
             return "refused" if self._is_refused_by_error else "failed"
         if self.listed and self.exchange.end == "eof":
             return "complete"
-        if (
-            not self.done
-            or self.exchange.end in _UNHEARD
-            or _BROKEN_OFF.intersection(self.finishes)
-        ):
+        # What said that it is over is whole, though its connection stays open or we hang up.
+        is_unheard = self.exchange.end in _UNHEARD and not self.said_done
+        if not self.done or is_unheard or _BROKEN_OFF.intersection(self.finishes):
             return "cut"
         if self.own_tools or "tool_calls" in self.finishes:
             return "tools"
@@ -169,6 +168,7 @@ class Transcript(Struct):
                 self.usage = data
             case "done":
                 self.done = True
+                self.said_done = self.said_done or bool(data.get("explicit"))
 
     def _came(self, kind: str, text: str) -> None:
         if text.strip() and self.order[-1:] != [kind]:

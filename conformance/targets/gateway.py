@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
+from secrets import randbelow
 from time import monotonic
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ MOST_CALLS: Final = 1000  # calls of one step
 MOST_TRIES: Final = 4  # answers that break off, to one request of an application's user
 MOST_TRYING: Final = 20.0  # seconds from the first of them; waits that double outlast a run
 _MOMENT: Final = 1.0  # seconds
+_FOUR_LETTERS: Final = 36**3  # the least number of which ids have four
 _NOWHERE: Final = {"error": {"message": "no such path", "type": "invalid_request_error"}}
 
 
@@ -76,6 +78,7 @@ class UpstreamStandIn(Struct):
     port: int = 0
     persona: Persona | None = None  # the one that the user named
     folder: str = ""  # where tools of an agent may read
+    ids_from: int = 0  # of all that the script says
     request: int = 0  # number of the one that is under way
     calls: list[UpstreamCall] = field(default_factory=list)
     released: asyncio.Event = field(default_factory=asyncio.Event)  # what hangs ends then
@@ -100,7 +103,7 @@ class UpstreamStandIn(Struct):
         self.release()
         self.hanging = asyncio.Event()
         if isinstance(source, ScriptedUpstream):
-            source = replace(source, folder=self.folder)
+            source = replace(source, folder=self.folder, ids_from=self.ids_from)
         self._source, self._answered, self.calls = source, 0, []
         self._signs, self._goes_on = signs or TurnSigns(), False
         self._broken, self._refuses_from = 0, inf
@@ -192,7 +195,7 @@ async def serve_upstream(
     `origins` are those of pages elsewhere that may ask, too; `tell` hears of each request.
     """
     allowed = parsed_origins(origins)
-    upstream = UpstreamStandIn()
+    upstream = UpstreamStandIn(ids_from=_FOUR_LETTERS + randbelow(_FOUR_LETTERS))
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = ServerConnection(reader, writer, most_body=MOST_BYTES)

@@ -38,6 +38,7 @@ _DELTAS: Final = 2  # of thinking, before an answer breaks inside it
 _JSON: Final = "application/json"
 _STATUS: Final = {"refused": 400, "unavailable": 500}
 _BROKEN: Final = frozenset({*_STATUS, "no-finish", "cut", "error"})
+_INTERRUPTED: Final = frozenset({"length", "no-finish", "cut", "error"})
 _CALLING: Final = frozenset({"answer", "tools", "two-calls", "hidden"})
 _ERRORS: Final = {
     "refused": "the script refuses",
@@ -73,11 +74,13 @@ class ScriptedUpstream(Struct, frozen=True):
     """Words of `scenarios.UPSTREAM`, one for each call of a request; the last one goes on.
 
     `says` is one of `scenarios.SAYINGS`, or empty. `folder` is where tools may read, if any may.
+    `ids_from` is that of `ScriptedAnswer`.
     """
 
     words: Sequence[str] = ("answer",)
     says: str = ""
     folder: str = ""
+    ids_from: int = 0
 
     def answer_call(
         self,
@@ -89,9 +92,8 @@ class ScriptedUpstream(Struct, frozen=True):
     ) -> UpstreamAnswer:
         """The answer to call number `call` of the request (from 0), number `number` of the run."""
         word = self.words[min(call, len(self.words) - 1)]
-        answer = scripted_answer(
-            word, dialect, number, body, self.says, persona=persona, folder=self.folder
-        )
+        more = {"folder": self.folder, "ids_from": self.ids_from}
+        answer = scripted_answer(word, dialect, number, body, self.says, persona=persona, **more)
         return replace(answer, breaks_off=word in _BROKEN, is_short=word == "length")
 
 
@@ -219,6 +221,7 @@ def scripted_answer(
     *,
     persona: Persona = PLAIN,
     folder: str = "",
+    ids_from: int = 0,
 ) -> UpstreamAnswer:
     """The answer to call `number` by one word; its texts hold the characters of that name.
 
@@ -229,7 +232,8 @@ def scripted_answer(
         is_refusal = word == "refused"
         return json_answer(_STATUS[word], script.error(_ERRORS[word], is_refusal=is_refusal))
     wish = script.wishes.read(body)
-    plain = replace(_plain_answer(word, number, says), persona=persona)
+    plain = _plain_answer(word, number, says)
+    plain = replace(plain, persona=persona, ids_from=ids_from)
     if word in _CALLING and _is_turned_off(body):
         plain = replace(plain, thinking="", tokens=_UNTHINKING)
     if plain.calls and (call := played_call(dialect, body, folder)):
@@ -296,7 +300,7 @@ def _plain_answer(word: str, number: int, says: str) -> ScriptedAnswer:
 def _as_wished(
     answer: ScriptedAnswer, wish: AnswerWish, dialect: str, body: Mapping[str, Any]
 ) -> ScriptedAnswer:
-    """The answer as the request demands it; what breaks off is left as it is."""
+    """The answer as the request demands it, or the beginning of it."""
     answer = replace(answer, is_sealed=wish.is_sealed)
     if wish.has_no_calls and answer.calls:
         answer = replace(answer, word="answer")
@@ -317,13 +321,14 @@ def _with_call(
     """The answer with the call that the request demands; `TOOL` is called as it always is."""
     offered = {each.name: each for each in _offered(dialect, body)}
     name = next(iter(offered), "") if wanted == ANY_CALL else wanted
-    if name not in offered or answer.word not in _CALLING:
+    if name not in offered:
         return answer
     arguments = ARGUMENTS
     if name != TOOL:
         value = sample_of({"type": "object", **offered[name].parameters}, f"Answer {answer.number}")
         arguments = json.dumps(value, ensure_ascii=False)
-    return replace(answer, word="tools", tool=name, arguments=arguments)
+    word = answer.word if answer.word in _INTERRUPTED else "tools"
+    return replace(answer, word=word, must_call=True, tool=name, arguments=arguments)
 
 
 def _wants_stream(dialect: str, body: Mapping[str, Any]) -> bool:

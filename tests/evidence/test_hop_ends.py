@@ -303,6 +303,19 @@ def test_a_finish_is_not_sold_as_a_limit(protocol: str, dialect: str) -> None:
     assert result.verdicts[RULE] is Verdict.PASS
 
 
+@pytest.mark.parametrize(("protocol", "dialect"), list(product(STATING, REASONS)))
+def test_what_is_shown_whole_was_not_taken_by_a_filter(protocol: str, dialect: str) -> None:
+    write, _, _, filtered = STATING[protocol]
+    result = judged_hops((protocol, write(filtered)), _provider(dialect, "answer"))
+    assert broken_hops(result) == {RULE}
+
+
+def test_a_filter_of_the_application_may_take_an_answer() -> None:
+    blocked = _vercel("content-filter").replace(TEXT, "No.")
+    result = judged_hops(("vercel.ui", blocked), _provider("openai.chat", "answer"))
+    assert RULE not in broken_hops(result)
+
+
 @pytest.mark.parametrize(("protocol", "dialect"), list(product(SILENT, REASONS)))
 def test_a_protocol_without_a_word_for_it_is_not_blamed(protocol: str, dialect: str) -> None:
     result = judged_hops((protocol, SILENT[protocol]("")), _provider(dialect))

@@ -11,7 +11,8 @@ import pytest
 
 from conformance.cassette import discover, open_recording
 from conformance.core import shipped
-from conformance.core.events import Chunk, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.reading import Reading
 from conformance.dialects import get
 from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.fast.running import check_wire
@@ -106,3 +107,12 @@ def test_a_list_of_models_answers_no_question(method: str, ending: str) -> None:
     response = Response(status=200, headers=(("content-type", "application/json"),))
     exchange = Exchange(request=Request(method), response=response, chunks=(Chunk(body),))
     assert read(exchange, "openai.chat")["ending"] == ending
+
+
+@pytest.mark.parametrize("end", ["idle-timeout", "client-closed"])
+def test_what_said_that_it_is_over_is_whole_though_it_stays_open(end: Ending) -> None:
+    said = b'data: {"choices":[{"index":0,"delta":{"content":"4"},"finish_reason":"stop"}]}\n\n'
+    for body, ending in ((said, "cut"), (said + b"data: [DONE]\n\n", "complete")):
+        exchange = Exchange(dialect="openai.chat", chunks=(Chunk(body),), end=end)
+        answer = read_transcript(exchange, get("openai.chat"), Reading())
+        assert (answer.ending, answer.client_end) == (ending, "either")

@@ -273,6 +273,17 @@ def test_what_a_client_does_not_declare_is_not_held_against_it() -> None:
     assert made.reasons[rule] == "the client does not report thinking.start"
 
 
+def test_who_declares_no_thinking_has_not_lost_any() -> None:
+    judge, exchange = judging(CHAT, silent=("thinking.delta", "thinking.start", "thinking.end"))
+    told = [each for each in events_of(judge, exchange) if each["type"] != "text.delta"]
+    (found,) = (each for each in completed(judge, exchange, told).findings if each.rule == AGREES)
+    assert "thinking" not in found.message
+    judge, exchange = judging(CHAT)
+    told = [each for each in events_of(judge, exchange) if "thinking" not in each["type"]]
+    messages = [each.message for each in completed(judge, exchange, told).findings]
+    assert any("all thinking is lost" in each for each in messages)
+
+
 def test_arguments_that_are_the_same_json_are_the_same() -> None:
     judge, exchange = judging(TOOLS)
     spaced = respaced(events_of(judge, exchange), ": ")

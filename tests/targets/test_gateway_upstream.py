@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 
 import httpx
@@ -347,3 +348,17 @@ def test_what_a_gateway_asks_is_kept_as_it_came() -> None:
     request = asyncio.run(asked(b'{"temperature": NaN}')).exchange.request
     assert request is not None
     assert (request.json, request.raw) == (None, b'{"temperature": NaN}')
+
+
+def test_no_id_comes_in_two_runs() -> None:
+    """A gateway may keep what a model answered, by the ids of it."""
+
+    def ids(start: int) -> set[str]:
+        upstream = UpstreamStandIn(ids_from=start)
+        upstream.begin_request(ScriptedUpstream(("two-calls",)))
+        body = b"".join(upstream.answer_call("POST", "/v1/responses", {}).chunks)
+        return set(re.findall(r'"(?:id|call_id)": "([^"]+)"', body.decode()))
+
+    assert ids(0) == {"resp_scripted_1", "rs_1", "fc_00001", "call_00001", "fc_b0001", "call_b0001"}
+    assert len(ids(50_000)) == len(ids(60_000)) == len(ids(0))
+    assert not ids(50_000) & ids(60_000)

@@ -230,3 +230,20 @@ def test_openai_counts_thinking_in_chat_and_shows_none(*, stream: bool) -> None:
     assert b"thought" not in body
     assert b'"reasoning_tokens": 9' in body
     assert b"Answer" in body
+
+
+@STREAMS
+@pytest.mark.parametrize("word", ["length", "no-finish", "cut", "error"])
+@pytest.mark.parametrize("dialect", CALLS)
+def test_where_a_call_is_demanded_no_text_comes_however_it_ends(
+    dialect: str, word: str, *, stream: bool
+) -> None:
+    said = scripted_answer(word, dialect, 7, {**CALLS[dialect], "stream": stream})
+    head = Response(said.status, "1.1", (("content-type", said.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    answer = read_transcript(exchange, get(dialect), Reading())
+    assert answer.text == []
+    if word == "length":
+        assert answer.finishes == ["length"]
+    if word in ("length", "no-finish"):
+        assert [call["name"] for call in answer.tools] == ["score"]

@@ -67,8 +67,9 @@ def _thinking_block(answer: ScriptedAnswer) -> Iterator[ScriptedEvent]:
 def _call_block(call: ScriptedCall, *, index: int) -> Iterator[ScriptedEvent]:
     block = {**_tool_call(call), "input": {}}
     yield _typed_event("content_block_start", index=index, content_block=block)
-    yield from (_delta_event(index, "input_json", piece) for piece in pieces_of(call.arguments))
-    yield _typed_event("content_block_stop", index=index)
+    yield from (_delta_event(index, "input_json", piece) for piece in call.pieces)
+    if not call.breaks_off:
+        yield _typed_event("content_block_stop", index=index)
 
 
 def _text_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:
@@ -82,7 +83,7 @@ def _text_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent
 
 def _message_head(answer: ScriptedAnswer) -> dict[str, Any]:
     named = {"type": "message", "role": "assistant", "model": MODEL}
-    return {"id": f"msg_scripted_{answer.number}", **named}
+    return {"id": f"msg_scripted_{answer.mark}", **named}
 
 
 def _tool_call(call: ScriptedCall) -> dict[str, Any]:

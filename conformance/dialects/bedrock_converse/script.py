@@ -57,9 +57,10 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
 def _call_block(call: ScriptedCall, *, index: int) -> Iterator[ScriptedEvent]:
     begun = {"toolUse": _tool_call(call)}
     yield "contentBlockStart", {"contentBlockIndex": index, "start": begun}
-    for piece in pieces_of(call.arguments):
+    for piece in call.pieces:
         yield _delta_event(index, {"toolUse": {"input": piece}})
-    yield "contentBlockStop", {"contentBlockIndex": index}
+    if not call.breaks_off:
+        yield "contentBlockStop", {"contentBlockIndex": index}
 
 
 def _text_block(answer: ScriptedAnswer, *, index: int) -> Iterator[ScriptedEvent]:

@@ -62,10 +62,11 @@ def _block(
 
 def _call_events(call: ScriptedCall) -> Iterator[ScriptedEvent]:
     yield _event("tool-call-start", {"tool_calls": _call(call, "")}, index=call.index)
-    for piece in pieces_of(call.arguments):
+    for piece in call.pieces:
         called = {"tool_calls": {"function": {"arguments": piece}}}
         yield _event("tool-call-delta", called, index=call.index)
-    yield "tool-call-end", {"type": "tool-call-end", "index": call.index}
+    if not call.breaks_off:
+        yield "tool-call-end", {"type": "tool-call-end", "index": call.index}
 
 
 def _event(kind: str, message: Mapping[str, Any], **fields: Any) -> ScriptedEvent:
@@ -86,7 +87,7 @@ def _ending(answer: ScriptedAnswer) -> dict[str, Any]:
 
 
 def _id(answer: ScriptedAnswer) -> str:
-    return f"scripted-{answer.number}"
+    return f"scripted-{answer.mark}"
 
 
 SCRIPT: Final = Script(

@@ -30,7 +30,7 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
         yield "", _chunk(answer, {"text": piece, "thought": True})
     for piece in answer.text_pieces():
         yield "", _chunk(answer, {"text": piece})
-    for call in answer.calls:
+    for call in () if answer.is_broken else answer.calls:
         yield "", _chunk(answer, _call_part(call))
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)
@@ -70,7 +70,7 @@ def _chunk(answer: ScriptedAnswer, *parts: Mapping[str, Any]) -> dict[str, Any]:
         "candidates": [{"content": content, "index": 0}],
         "usageMetadata": counts,
         "modelVersion": MODEL,
-        "responseId": f"scripted-{answer.number}",
+        "responseId": f"scripted-{answer.mark}",
     }
 
 

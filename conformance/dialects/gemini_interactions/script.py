@@ -17,6 +17,7 @@ from conformance.dialects.script import (
 from conformance.dialects.wishes import WishForm
 
 _SHOWS: Final = ("generation_config", "thinking_summaries")
+_LAST: Final = ("model_output", "function_call")
 _STATUSES: Final = {"tools": "requires_action", "length": "incomplete"}
 
 
@@ -33,7 +34,7 @@ def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterat
         yield _event("step.start", index=index, step=step)
         for delta in deltas:
             yield _event("step.delta", index=index, delta=delta)
-        if not (answer.is_broken and step["type"] == "model_output"):
+        if not (answer.is_broken and step["type"] in _LAST):
             yield _event("step.stop", index=index)
     if answer.word == "error":
         yield _event("error", **_error_body(answer.error, is_refusal=False))
@@ -67,10 +68,9 @@ def _steps(
         deltas = [{"type": "thought_summary", "content": each} for each in said]
         yield {"type": "thought"}, [*deltas, signed]
     for call in answer.calls:
-        pieces = pieces_of(call.arguments)
         yield (
             {**_call(call), "arguments": {}},
-            [{"type": "arguments_delta", "arguments": each} for each in pieces],
+            [{"type": "arguments_delta", "arguments": each} for each in call.pieces],
         )
     if not answer.calls:
         texts = [{"type": "text", "text": piece} for piece in answer.text_pieces()]
@@ -91,7 +91,7 @@ def _call(call: ScriptedCall) -> dict[str, Any]:
 
 
 def _interaction_head(answer: ScriptedAnswer) -> dict[str, Any]:
-    return {"id": f"v1_scripted{answer.number}", "object": "interaction", "model": MODEL}
+    return {"id": f"v1_scripted{answer.mark}", "object": "interaction", "model": MODEL}
 
 
 def _ending(answer: ScriptedAnswer) -> dict[str, Any]:

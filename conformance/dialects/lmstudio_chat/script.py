@@ -53,9 +53,7 @@ def _result(answer: ScriptedAnswer, text: str, request: Mapping[str, Any]) -> di
         "total_output_tokens": output,
         "reasoning_output_tokens": thinking,
     }
-    named = (
-        {} if request.get("store") is False else {"response_id": f"resp_scripted{answer.number}"}
-    )
+    named = {} if request.get("store") is False else {"response_id": f"resp_scripted{answer.mark}"}
     return {"model_instance_id": MODEL, "output": [*thought, *said], "stats": counts, **named}
 
 

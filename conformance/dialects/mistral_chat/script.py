@@ -31,7 +31,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
         yield _chunk(answer, {"content": [{"type": "thinking", "thinking": []}]})
     for piece in answer.text_pieces():
         yield _chunk(answer, {"content": piece})
-    if answer.calls:
+    if answer.calls and not answer.is_broken:
         yield _chunk(answer, {"content": "", "tool_calls": list(map(_call, answer.calls))})
     if answer.word == "error":
         yield "", {"error": _error_body(answer.error, is_refusal=False)}
@@ -62,7 +62,7 @@ def _call(call: ScriptedCall) -> dict[str, Any]:
 
 
 def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
-    return {"id": f"{answer.number:032x}", "object": kind, "created": 1, "model": MODEL}
+    return {"id": f"{answer.id_number:032x}", "object": kind, "created": 1, "model": MODEL}
 
 
 def _usage_field(answer: ScriptedAnswer) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
         yield "", _line({"content": "", "thinking": piece})
     for piece in answer.text_pieces():
         yield "", _line({"content": piece})
-    for call in answer.calls:
+    for call in () if answer.is_broken else answer.calls:
         yield "", _line({"content": "", "tool_calls": [_tool_call(call)]})
     if answer.word == "error":
         yield "", error_body(answer.error, is_refusal=False)

@@ -77,12 +77,12 @@ def _tool_call(call: ScriptedCall, arguments: str) -> dict[str, Any]:
 
 def _tool_fragments(call: ScriptedCall) -> Iterator[dict[str, Any]]:
     yield {"index": call.index, **_tool_call(call, "")}
-    for piece in pieces_of(call.arguments):
+    for piece in call.pieces:
         yield {"index": call.index, "function": {"arguments": piece}}
 
 
 def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
-    name = f"chatcmpl-scripted-{answer.number}"
+    name = f"chatcmpl-scripted-{answer.mark}"
     return {"id": name, "object": kind, "created": 1, "model": MODEL}
 
 

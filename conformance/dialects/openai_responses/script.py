@@ -60,21 +60,22 @@ def _answer_items(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[Fi
     shown = {"content": [{"type": "reasoning_text", "text": answer.thinking}]}
     if OPENAI_MODEL.match(str(request.get("model", ""))):
         shown = {}
-    named = {"id": f"rs_{answer.number}", "type": "reasoning"}
+    named = {"id": f"rs_{answer.mark}", "type": "reasoning"}
     sealed = {"encrypted_content": answer.signature} if answer.is_sealed else {}
     thinking = [{**named, "summary": parts, **shown, **sealed}] * bool(answer.thinking)
     if answer.calls:
         return [*thinking, *map(_call_item, answer.calls)]
     text = "".join(answer.text_pieces())
     status = "incomplete" if answer.is_broken or answer.word == "length" else "completed"
-    named = {"id": f"msg_{answer.number}", "type": "message", "role": "assistant"}
+    named = {"id": f"msg_{answer.mark}", "type": "message", "role": "assistant"}
     spoken = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
     return [*thinking, {**named, "status": status, "content": [spoken]}]
 
 
 def _call_item(call: ScriptedCall) -> Fields:
-    named = {"id": f"fc_{call.mark}", "type": "function_call", "status": "completed"}
-    called = {"call_id": f"call_{call.mark}", "name": call.tool, "arguments": call.arguments}
+    status = "incomplete" if call.breaks_off else "completed"
+    named = {"id": f"fc_{call.mark}", "type": "function_call", "status": status}
+    called = {"call_id": f"call_{call.mark}", "name": call.tool, "arguments": "".join(call.pieces)}
     return {**named, **called}
 
 
@@ -132,7 +133,7 @@ def _closed_response(
     reason = {"reason": "max_output_tokens"} if status == "incomplete" else None
     failure = {"code": "server_error", "message": answer.error} if status == "failed" else None
     return {
-        "id": f"resp_scripted_{answer.number}",
+        "id": f"resp_scripted_{answer.mark}",
         "object": "response",
         "created_at": 1,
         "status": status,

@@ -39,7 +39,7 @@ def _event(answer: ScriptedAnswer, texts: list[str], *, is_last: bool) -> dict[s
     given, output, _ = answer.tokens
     count = output if is_last else min(len(texts), output)
     about = {
-        "id": f"scripted{answer.number}",
+        "id": f"scripted{answer.mark}",
         "finish_reason": _reason(answer, count) if is_last else None,
         "prompt_tokens": given,
         "completion_tokens": count,

@@ -240,7 +240,12 @@ class ClientJudge:
             for one in compare_exchanges(
                 self.rulebook, [pair for pair in given if pair[0] in self._of_views]
             ):
-                findings = [_explain_lost_thinking(found, events, sent) for found in one.findings]
+                findings = [
+                    _explain_lost_thinking(
+                        found, events, sent, is_declared="thinking.delta" in compared
+                    )
+                    for found in one.findings
+                ]
                 made.add(one.rule.id, one.verdict, one.reason, findings, by="comparisons")
         self._withdraw_undeclared(made, sent)
         if made.findings:
@@ -287,13 +292,18 @@ class ClientJudge:
 
 
 def _explain_lost_thinking(
-    found: Finding, events: Sequence[Mapping[str, Any]], sent: Transcript
+    found: Finding, events: Sequence[Mapping[str, Any]], sent: Transcript, *, is_declared: bool
 ) -> Finding:
-    """A difference with what became of the thinking, where that is plain."""
+    """A difference with what became of the thinking, where that is plain.
+
+    Who declares no thinking has not lost any.
+    """
     thinking = joined_text(sent.client_events, "thinking.delta")
     if not thinking or joined_text(events, "thinking.delta"):
         return found
     shown = thinking in joined_text(events, "text.delta")
+    if not (shown or is_declared):
+        return found
     fate = "the thinking is reported as text" if shown else "all thinking is lost"
     return replace(found, message=f"{found.message}; {fate}")
 

@@ -30,6 +30,8 @@ EXTRACT: Final = "extract"
 RESTORE: Final = "restore"
 STORE: Final = "store"
 MOST_SHOWN: Final = 200  # characters of a line in a message
+_STRAY_HINT: Final = "only answers may go to stdout; see docs/clients.md"
+_FORM_HINT: Final = "conformance schema harness prints the form of each answer"
 
 
 class ClientImplementation(Struct, frozen=True):
@@ -81,10 +83,9 @@ def decode_answer(line: bytes) -> Mapping[str, Any]:
     return value
 
 
-def stray_line(line: bytes, why: str) -> AdapterError:
+def stray_line(line: bytes, why: str, hint: str = _STRAY_HINT) -> AdapterError:
     """What to raise for a line on stdout that is no answer."""
     shown = beginning(line.decode("utf-8", "replace"), MOST_SHOWN, "")
-    hint = "only answers may go to stdout; see docs/clients.md"
     return AdapterError(f"the adapter wrote {shown!r}: {why}", hint=hint)
 
 
@@ -126,7 +127,8 @@ def _check_schema(value: Any, kind: str, line: bytes | None = None) -> None:
         return
     why = _schema_fault(value, kind)
     if line is not None:
-        raise stray_line(line, why)
+        hint = _FORM_HINT if "seq" in value else _STRAY_HINT
+        raise stray_line(line, why, hint)
     raise HarnessError(f"our own command breaks the protocol: {why}")
 
 
