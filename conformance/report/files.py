@@ -61,7 +61,7 @@ def parse_output(text: str) -> tuple[str, Path]:
     name, file = split_output(text)
     renderer(name)
     if not file.parent.is_dir():
-        raise UsageError("no such folder", place=Place(str(file.parent)), hint=f"for -o {text}")
+        raise UsageError("cannot be written: no such folder", place=Place(str(file)))
     return name, file
 
 

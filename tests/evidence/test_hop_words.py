@@ -119,6 +119,14 @@ def test_an_answer_that_is_shown_as_a_thought_is_one_finding() -> None:
     assert "hop/thinking" in hop_findings(vercel(*both), behind)
 
 
+def test_thinking_that_is_shown_as_text_is_called_so() -> None:
+    behind = chat({"reasoning_content": "Two and two."}, {"content": TEXT})
+    for begun, known in (("Two and two.", True), ("Three and three.", False)):
+        result = judged_hops(vercel(*vercel_part("text", begun + TEXT)), behind)
+        (found,) = [each for each in result.findings if each.rule == "hop/text"]
+        assert found.message.endswith("; the thinking is in the text") is known
+
+
 TEXT: Final = "It is four, no more."
 SERVED: Final = ("server_tool_use", "text", "tool_use")
 

@@ -8,6 +8,7 @@ from conformance.core.errors import UsageError
 from conformance.judging.result import (
     AppliedBaseline,
     FindingExcuse,
+    JudgedCall,
     ReferencedEvent,
     Report,
     finding_key,
@@ -136,7 +137,7 @@ def test_unwritable_summary_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_run_that_is_not_saved_has_no_file_to_annotate_and_says_what_to_do() -> None:
-    call = JudgedCall(("conformance", "run", "--url", "http://a"), kept=False)
+    call = JudgedCall("2026-11-29T00:00:00+00:00", 1.0, kept=False)
     found = finding(fix="Keep the part.", line=None)
     line = render(Report((stream(found, file="openai.chat/think"),), call=call)).splitlines()[0]
     assert line.startswith("::error title=FAIL")
