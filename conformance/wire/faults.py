@@ -71,7 +71,8 @@ def describe_network_error(error: BaseException) -> str:
         return str(error)
     cause = root_cause(error)
     if isinstance(cause, ssl.SSLError):
-        stated = getattr(cause, "verify_message", "") or cause.reason or _UNFINISHED_TLS
+        named = (getattr(cause, each, "") for each in ("verify_message", "reason"))
+        stated = next(filter(None, named), _UNFINISHED_TLS)
         return f"TLS failed: {visible(stated, _SHOWN)}"
     for kinds, words in _KNOWN:
         if isinstance(cause, kinds):
