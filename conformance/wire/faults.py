@@ -14,7 +14,7 @@ from conformance.core.events import Ending
 from conformance.report.printable import visible
 
 _SHOWN: Final = 200
-_UNFINISHED_TLS: Final = "the server did not go on with it"
+_UNFINISHED_TLS: Final = "the server did not complete the handshake"
 _NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"})
 _KNOWN: Final[tuple[tuple[tuple[type[OSError], ...], str], ...]] = (
     ((ConnectionResetError, BrokenPipeError), "the connection was reset"),

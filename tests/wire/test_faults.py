@@ -17,7 +17,7 @@ PORT = "name a port where HTTP/1.1 is spoken"
     [
         (
             ssl.SSLWantReadError("The operation did not complete (read) (_ssl.c:1006)"),
-            "TLS failed: the server did not go on with it",
+            "TLS failed: the server did not complete the handshake",
             "no TLS is spoken there; try http://",
         ),
         (ValueError("illegal status line: bytearray(b'\\x15hello')"), OTHER, PORT),
