@@ -62,6 +62,23 @@ def lint_paths(paths: Sequence[Path]) -> list[Problem]:
     return sorted(found.problems, key=_sort_key)
 
 
+def mistakes_in(path: Path) -> list[Problem]:
+    """Errors in a suite or profile that loads, and so would look as if it had judged something.
+
+    One that does not load raises where it is used.
+    """
+    found = _SpecFiles()
+    for file in _spec_files(path):
+        _read_file(file, found)
+    try:
+        for profile in found.profiles:
+            load_profile(profile)
+    except ConformanceError:
+        return []
+    wrong = [] if found.problems else lint_paths([path])
+    return [each for each in wrong if each.severity == "error"]
+
+
 def _ships(file: str) -> bool:
     return Path(file).resolve().is_relative_to(shipped.specs().resolve())
 
@@ -132,6 +149,7 @@ def _lint_profile(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
         return
     yield from (error_problem(err, place) for err in wrong)
     yield from _lint_overrides(profile, rules)
+    yield from _lint_promises(path, rules)
 
 
 def _lint_overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Problem]:
@@ -144,6 +162,20 @@ def _lint_overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Pro
         elif not rule.judges(profile.dialect):
             message = f"rule {name!r} never judges {profile.dialect}"
             yield Problem(override.place, message, "error")
+
+
+def _lint_promises(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
+    """A promise is known where a rule asks for it, or a shipped profile makes it."""
+    node = document.load(path).get("promises")
+    items = node.sequence() if node else []
+    asked = (name for rule in rules.values() for name, _ in rule.applies.profile)
+    known = {name.removeprefix("promises.") for name in asked if name.startswith("promises.")}
+    if all(item.string() in known for item in items):
+        return
+    known.update(name for *_, file in available() for name in load_profile(file).promises)
+    for item in items:
+        if item.string() not in known:
+            yield unknown_name("promise", item.string(), known, item.place)
 
 
 def documents_with(key: str, paths: Sequence[Path]) -> Iterator[tuple[Path, Node]]:

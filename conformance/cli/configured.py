@@ -87,6 +87,8 @@ class ConfiguredCommand(PlainCommand):
             if option is None or parameter in typed:
                 continue
             value = setting.value
+            if parameter == "expected_failures" and not (_current_folder() / str(value)).is_file():
+                raise UsageError(f"no such file: {value!r}", place=setting.place)
             takes_several = getattr(option, "multiple", False) or option.nargs == -1
             if isinstance(value, tuple) and not takes_several:
                 if len(value) != 1:

@@ -17,14 +17,32 @@ from conformance.cli.completing import (
     complete_target,
 )
 from conformance.cli.configured import changed_note
+from conformance.cli.terminal import warn
 from conformance.core.configuration import CONFIGURATION
 from conformance.core.errors import UsageError
 from conformance.judging.result import Report
 from conformance.recordings.trust import configured_trust, trusted_paths
 
+_SUFFIXES = (".yaml", ".yml")
+_MISTAKES = 5  # of one file that are shown
+
+
+def _warn_mistakes(named: str | list[str] | None) -> str | list[str] | None:
+    """Says what is wrong in files of one's own: a mistyped name there would look like a PASS."""
+    paths = [Path(each) for each in ([named] if isinstance(named, str) else named or [])]
+    for path in paths:
+        if path.suffix in _SUFFIXES and path.is_file():
+            from conformance.linting import mistakes_in  # noqa: PLC0415  # few name such files
+
+            for each in mistakes_in(path)[:_MISTAKES]:
+                warn(f"warning: {each.place}: {each.message} (see conformance lint)")
+    return named
+
+
 SuiteOption = Annotated[
     list[str] | None,
     typer.Option(
+        callback=_warn_mistakes,
         help="Suite id, group, file or folder; repeatable; default: shipped (all that come"
         " with this tool).",
         autocompletion=complete_suite,
@@ -40,6 +58,7 @@ DialectOption = Annotated[
 ProfileOption = Annotated[
     str | None,
     typer.Option(
+        callback=_warn_mistakes,
         help="Profile: a name or a YAML file; default: as recorded, else identified, else strict.",
         autocompletion=complete_profile,
     ),

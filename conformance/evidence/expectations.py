@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.cassette import Header
+from conformance.cassette.content import described_content
 from conformance.core.events import REQUEST_EVENTS, Exchange
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding
@@ -220,5 +221,6 @@ def _known_causes(exchange: Exchange, answer: Transcript, expected: ExpectedStep
             parts.append("a redirect that is not followed")
     parts += [str(error.get("message") or error.get("code") or "") for error in answer.errors[:1]]
     if response is not None and not (answer.done or answer.errors or answer.listed):
+        parts.append(described_content(exchange.body) or "")
         parts.append(f"content type {response.header('content-type') or 'none'}")
     return parts

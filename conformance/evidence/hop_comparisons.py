@@ -24,6 +24,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from conformance.evidence.answering_calls import answering_call
 from conformance.evidence.hop_calls import tools
 from conformance.evidence.hop_ends import answer_whole, failure, failure_shown, reason_kept
@@ -80,7 +82,10 @@ def _compared_texts(
 def _text(hops: ApplicationHops) -> Compared:
     if answering_call(hops) is not None:
         return True
-    return _texts(hops, hops.said.of("text"), hops.sent.of("text"))
+    found = _texts(hops, hops.said.of("text"), hops.sent.of("text"))
+    if isinstance(found, HopDifference) and _is_in_text(hops):
+        return replace(found, message=f"{found.message}; the thinking is in the text")
+    return found
 
 
 def _thinking(hops: ApplicationHops) -> Compared:

@@ -46,7 +46,10 @@ from conformance.rules.paths import MISSING
 from conformance.rules.verdicts import Verdict
 
 _NAME: Final = "hops"
-_SEAL: Final = re.compile(r"^wire/[\w-]+/signature-(?:filled|present|started|readable)$")
+_SEAL: Final = re.compile(
+    r"^wire/[\w-]+/(?:signature-(?:filled|present|started|readable)"
+    r"|body-(?:thinking-signed|reasoning-signed|signature))$"
+)
 CACHED: Final = "answered without asking the upstream, by words of an earlier call"
 _NOBODY: Final = "nothing was asked upstream"
 _BROKEN: Final = "the answer upstream broke off"

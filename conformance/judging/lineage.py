@@ -8,7 +8,8 @@ in the same slice is not enough: an item may be wrong in many ways.
 A joined text that differs follows from an event whose text could not be read.
 A comparison with another hop shows at the last event, but does not depend on it: of these findings
 only lost words follow from how the answer ended. A history that was altered shows at no event, and
-does not follow from other faults of its request. An end that was made up follows from nothing.
+does not follow from other faults of its request. An end that was made up follows from nothing, and
+neither does a stream in place of the body that was asked for.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
 Rule 4: findings may show that they are about one event (`event_signs`).
 Rule 5: nothing follows from a less severe finding, and ERROR neither causes nor follows. Where a
@@ -22,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.judging.consequences import is_made_up
+from conformance.judging.demand_rules import BODY_AS_ASKED
 from conformance.judging.event_signs import EventSign, are_of_one_event, event_signs
 from conformance.judging.hop_rules import THINKING as HOP_THINKING
 from conformance.judging.result import Finding
@@ -124,7 +126,7 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
 
 def _matter(finding: Finding) -> str:
     """What a comparison with another hop or turn is about; empty for what happens at an event."""
-    if finding.rule.startswith(_ASKED) or is_made_up(finding):
+    if finding.rule.startswith(_ASKED) or finding.rule == BODY_AS_ASKED.id or is_made_up(finding):
         return finding.rule
     if finding.rule.startswith(_HISTORY) and not finding.event:
         return _HISTORY

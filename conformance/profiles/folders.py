@@ -48,6 +48,9 @@ def candidate_paths(name: str, dialect: str, folders: Iterable[Path]) -> Iterato
 def suggest_profile(name: str, dialect: str, folders: Iterable[Path]) -> str:
     paths = [path for folder in folders for path in folder.glob("*/*.yaml")]
     names = {path.stem for path in paths if path.parent.name == dialect}
+    known = {path.parent.name for path in paths}
+    if dialect not in known and (near := nearest(dialect, known)):
+        return near
     others = sorted({path.parent.name for path in paths if path.stem == name})
     if others:
         return f"{name!r} is there for {', '.join(others)}"

@@ -32,6 +32,7 @@ from conformance.evidence.returned_answers import withdraw_returned
 from conformance.evidence.step_counts import StepCounts
 from conformance.evidence.writing import (
     JudgedExchange,
+    is_own_request,
     looks_at_answers,
     withdraw_touched,
     withdraw_undeclared,
@@ -69,6 +70,10 @@ from conformance.recordings.trust import is_trusted, trusted_paths
 from conformance.recordings.unchanged import WireJudge
 from conformance.rules.applies import Evidence
 
+_SAVED_RUN: Final = (
+    "a saved run states that this tool played some answers and wrote some requests;"
+    " they are judged, too, unless --trust names its folder"
+)
 _OF_NO_API: Final = (NothingJudgedError, UnknownDialectError)
 
 
@@ -153,7 +158,19 @@ def check_recording(
     """
     if is_trusted(recording.path, choices.trusted):
         return check_trusted(recording, rulebook, choices)
-    return check_untrusted(recording, rulebook, choices)
+    results = check_untrusted(recording, rulebook, choices)
+    if any(_blames_ours(recording, each) for each in results):
+        results[0] = replace(results[0], notes=(*results[0].notes, _SAVED_RUN))
+    return results
+
+
+def _blames_ours(recording: Recording, result: StreamResult) -> bool:
+    """Whether a finding is of what this tool itself played or sent, as the recording states."""
+    exchange = next(each for each in recording.exchanges if each.number == result.exchange)
+    if is_played(recording.header, exchange):
+        return bool(result.findings)
+    is_request = any(not each.event for each in result.findings)
+    return is_request and is_own_request(recording, exchange)
 
 
 def check_untrusted(

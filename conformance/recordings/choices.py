@@ -24,6 +24,7 @@ from conformance.profiles.profile import Profile, laid_over
 from conformance.profiles.variants import variant_for
 from conformance.recordings.sender import Sender
 
+_ALL_DIALECTS: Final = "--dialect NAME names it; conformance list dialects shows all"
 _STATED_MONTH: Final = re.compile(r"(20[0-9]{2}-(?:0[1-9]|1[0-2]))(?:-|$)")
 
 
@@ -68,10 +69,9 @@ def _unknown_dialect(exchange: Exchange, place: Place | None) -> UnknownDialectE
     """Says what the exchange holds instead of an answer, as far as its bytes show it."""
     if (found := described_content(exchange.body)) is not None:
         return UnknownDialectError(f"no answer of a model, but {found}", place=place)
-    known = ", ".join(dialects.SUPPORTED)
     doubted = doubted_dialect(exchange)
     message = "no known dialect is recognised" + (f": {doubted}" if doubted else "")
-    return UnknownDialectError(message, place=place, hint=f"name one: --dialect {known}")
+    return UnknownDialectError(message, place=place, hint=_ALL_DIALECTS)
 
 
 class ChosenProfile(Struct, frozen=True):

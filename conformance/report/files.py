@@ -60,6 +60,8 @@ def parse_output(text: str) -> tuple[str, Path]:
     """Read `FORMAT=FILE`; UsageError if it is neither that nor a known format."""
     name, file = split_output(text)
     renderer(name)
+    if not file.parent.is_dir():
+        raise UsageError("cannot be written: no such folder", place=Place(str(file)))
     return name, file
 
 

@@ -10,8 +10,9 @@ counted. What a baseline expects is not annotated.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -27,7 +28,8 @@ from conformance.judging.groups import (
 from conformance.judging.result import Finding, Report
 from conformance.report import markdown
 from conformance.report.escaping import workflow_message, workflow_property
-from conformance.report.locations import path_below
+from conformance.report.locations import keeps_files, path_below
+from conformance.report.printable import visible
 from conformance.report.wording import (
     count,
     finding_sentence,
@@ -43,6 +45,7 @@ from conformance.report.wording import (
 from conformance.rules.verdicts import Level, Verdict
 
 VARIABLE: Final = "GITHUB_STEP_SUMMARY"
+_PLACED: Final = re.compile(r"(?P<file>[^:]+)(?::(?P<line>\d+))?(?::\d+)?: ")
 _MOST: Final = 10  # annotations of one kind that GitHub shows
 _FOLLOWING: Final = 12  # groups named below the one that they follow
 _SENTENCE: Final = 240  # characters of what one of them found
@@ -73,21 +76,42 @@ def append_summary(report: Report) -> Path | None:
 
 
 def _report_commands(report: Report) -> Iterator[str]:
-    yield from (f"::error::{workflow_message(error)}" for error in report.errors)
+    yield from map(_error_command, report.errors)
     yield from (f"::error::stale: {workflow_message(each)}" for each in stale_entries(report))
     yield from (f"::warning::{workflow_message(warning)}" for warning in report_warnings(report))
 
 
+def _error_command(error: str) -> str:
+    """One command, at the line that the error names, if that file is of the checkout."""
+    named = _PLACED.match(error)
+    known = named and Path(named["file"]).is_file() and _checkout_path(named["file"])
+    if not named or not known:
+        return f"::error::{workflow_message(error)}"
+    at = {"file": known, "line": named["line"] or "1"}
+    return f"::error {_settings_text(at)}::{workflow_message(error)}"
+
+
+def _checkout_path(file: str) -> str | None:
+    """GitHub's paths are relative to the checkout, in whatever folder the tool was called."""
+    return path_below(file, os.environ.get("GITHUB_WORKSPACE"))
+
+
+def _settings_text(settings: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={workflow_property(text)}" for name, text in settings.items())
+
+
 def _finding_commands(report: Report, *, verbose: bool) -> Iterator[str]:
     groups = [group for group in finding_groups(report) if group.excuse is None]
+    kept = keeps_files(report)
     if verbose:
         for group in every_group(groups):
-            yield from (_finding_annotation(place, _place_lines(place)) for place in group.places)
+            for place in group.places:
+                yield _finding_annotation(place, _place_lines(place), kept=kept)
         return
     shown = Counter(_command_kind(group.first) for group in groups)
     for kind in shown:
         of_kind = [group for group in groups if _command_kind(group.first) == kind]
-        yield from map(_group_annotation, of_kind[:_MOST])
+        yield from (_group_annotation(group, kept=kept) for group in of_kind[:_MOST])
     if rest := sum(max(0, number - _MOST) for number in shown.values()):
         yield f"::notice::{count(rest, 'more group')} of findings; the step summary has them"
 
@@ -96,7 +120,7 @@ def _command_kind(finding: Finding) -> str:
     return "error" if finding.verdict is Verdict.ERROR else _KINDS[finding.level]
 
 
-def _group_annotation(group: FindingGroup) -> str:
+def _group_annotation(group: FindingGroup, *, kept: bool) -> str:
     lines = _place_lines(group.places[0])
     for other in group.following[:_FOLLOWING]:
         when, sentence = following_sentence(group, other, _SENTENCE)
@@ -105,7 +129,7 @@ def _group_annotation(group: FindingGroup) -> str:
         )
     if group.following[_FOLLOWING:]:
         lines.append(f"then {count(len(group.following) - _FOLLOWING, 'more group')} of findings")
-    return _finding_annotation(group.places[0], lines, group_spread(group))
+    return _finding_annotation(group.places[0], lines, kept=kept, spread=group_spread(group))
 
 
 def _place_lines(place: FindingPlace) -> list[str]:
@@ -113,16 +137,17 @@ def _place_lines(place: FindingPlace) -> list[str]:
     found = place.finding
     where = f"{stream_title(place.stream)}, event {found.event}"
     related = [f"{related_label(found)}: {line}" for line in islice(upstream_lines(found), 1)]
-    return [f"{found.says} {finding_sentence(found)} [{where}]", *related]
+    advice = [f"fix: {visible(found.fix)}"] if found.fix else []
+    return [f"{found.says} {finding_sentence(found)} [{where}]", *related, *advice]
 
 
-def _finding_annotation(place: FindingPlace, lines: Sequence[str], spread: str = "") -> str:
+def _finding_annotation(
+    place: FindingPlace, lines: Sequence[str], *, kept: bool, spread: str = ""
+) -> str:
     """One command; its lines are shown below each other."""
     finding, file = place.finding, place.stream.file
-    # GitHub's paths are relative to the checkout, in whatever folder the tool was called.
-    known = path_below(file, os.environ.get("GITHUB_WORKSPACE")) if file else None
+    known = _checkout_path(file) if file and kept else None
     at = {"file": known, "line": str(finding.line or 1)} if known else {}
     title = f"{finding.verdict} {finding.level} {finding.rule}"
-    properties = {**at, "title": f"{title}, in {spread}" if spread else title}
-    settings = ",".join(f"{name}={workflow_property(text)}" for name, text in properties.items())
+    settings = _settings_text({**at, "title": f"{title}, in {spread}" if spread else title})
     return f"::{_command_kind(finding)} {settings}::{'%0A'.join(map(workflow_message, lines))}"

@@ -15,10 +15,10 @@ from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
     authority_lines,
     count,
-    finding_place,
     finding_sentence,
     following_sentence,
     group_spread,
+    place_in_group,
     related_label,
     report_warnings,
     slice_of,
@@ -125,8 +125,7 @@ def _other_places(group: FindingGroup) -> Iterator[str]:
 
 
 def _place_span(place: FindingPlace) -> str:
-    stream = place.stream
-    return code_span(finding_place(stream.file or stream_title(stream), place.finding))
+    return code_span(place_in_group(place))
 
 
 def _bullet_list(heading: str, lines: tuple[str, ...]) -> Iterator[str]:

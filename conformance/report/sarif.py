@@ -91,7 +91,10 @@ def _broken_rules(report: Report) -> dict[str, Finding]:
 
 
 def _rule_descriptor(finding: Finding) -> dict[str, Any]:
-    lines = [*authority_lines(finding.source), *filter(None, [visible(finding.hint)])]
+    lines = [
+        *authority_lines(finding.source),
+        *filter(None, map(visible, (finding.hint, finding.fix))),
+    ]
     text = "\n".join([visible(finding.says), *lines])
     return {
         "id": visible(finding.rule),

@@ -111,6 +111,8 @@ def render(
     if repaired := repaired_sentence(report):
         lines.append(f"to delete: {repaired}")
     lines += (f"note: {visible(note)}" for note in report.notes)
+    if verbose:
+        lines += (f"skipped: {visible(file)}" for file in report.passed_over)
     lines.append(page.paint("title", summary_line(report)))
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance.core.shipped import cassettes as shipped_cassettes
 from conformance.judging.group_id import group_id
-from conformance.judging.groups import FindingGroup
+from conformance.judging.groups import FindingGroup, FindingPlace
 from conformance.judging.result import AnswerError, CarriedAnswer, Finding, Report, StreamResult
 from conformance.report.printable import visible
 from conformance.rules.verdicts import COMBINING, Level, Verdict
@@ -30,6 +30,15 @@ def finding_place(file: str, finding: Finding) -> str:
     what = f"event {finding.event}" if finding.event else "request or response head"
     what = f"{answers_of(finding)}, {what}" if finding.unit else what
     return f"{where} ({what})" if finding.byte is None else f"{where} ({what}, byte {finding.byte})"
+
+
+def place_in_group(place: FindingPlace) -> str:
+    """One place of several: where no line tells them apart, with the step of its run."""
+    stream, finding = place.stream, place.finding
+    where = finding_place(stream.file or stream_title(stream), finding)
+    if finding.line is not None or not stream.file:
+        return where
+    return f"{where}, {step_of(stream) or f'exchange {stream.exchange}'}"
 
 
 def answers_of(finding: Finding) -> str:
@@ -166,9 +175,13 @@ def stream_title(stream: StreamResult) -> str:
     return visible(f"{file}, {exchange_title(stream)}")
 
 
+def step_of(stream: StreamResult) -> str:
+    return visible("/".join(filter(None, (stream.scenario, stream.role, stream.hop))))
+
+
 def exchange_title(stream: StreamResult) -> str:
     """Which exchange of its file was judged, and as what."""
-    step = "/".join(filter(None, (stream.scenario, stream.role, stream.hop)))
+    step = step_of(stream)
     exchange = f"exchange {stream.exchange} ({step})" if step else f"exchange {stream.exchange}"
     if stream.merged:
         exchange = f"{count(stream.merged.streams, 'stream')} of a soak ({step})"

@@ -23,6 +23,7 @@ from time import monotonic
 from typing import IO, Final, cast
 
 from conformance.core.errors import UsageError
+from conformance.core.excerpts import ending
 from conformance.report.printable import visible
 from conformance.report.wording import count
 from conformance.targets import warden
@@ -33,6 +34,7 @@ _STARTS_S: Final = 60.0  # after which the process above a program is taken to h
 _ENDS_S: Final = 15.0  # that it may take to end everything
 _UNKNOWN: Final = "what it started, if anything (the process above it was killed)"
 _MOST_NAMED: Final = 5
+_LAST_WORDS: Final = 300  # characters of what a program says at last
 _LOCAL: Final = "127.0.0.1,localhost,::1"
 
 
@@ -230,5 +232,12 @@ def describe_exit(code: int) -> str:
 
 
 def stderr_words(tail: str) -> str:
-    """The end of a program's stderr, behind another message; empty where it said nothing."""
-    return f"; stderr ends: {tail}" if tail else ""
+    """The last lines of a program's stderr, behind another message; empty where it said nothing.
+
+    The last line of a traceback says what went wrong, so what is too long loses its beginning.
+    """
+    first, *more = ending(tail.strip(), _LAST_WORDS).splitlines() or [""]
+    whole = not first.startswith("…") or not more
+    lines = (line.strip() for line in ([first, *more] if whole else more))
+    said = visible(" | ".join(filter(None, lines)))
+    return f"; stderr ends: {said}" if said else ""

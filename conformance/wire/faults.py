@@ -14,6 +14,7 @@ from conformance.core.events import Ending
 from conformance.report.printable import visible
 
 _SHOWN: Final = 200
+_UNFINISHED_TLS: Final = "the server did not complete the handshake"
 _NO_TLS: Final = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"})
 _KNOWN: Final[tuple[tuple[tuple[type[OSError], ...], str], ...]] = (
     ((ConnectionResetError, BrokenPipeError), "the connection was reset"),
@@ -21,7 +22,8 @@ _KNOWN: Final[tuple[tuple[tuple[type[OSError], ...], str], ...]] = (
     ((socket.gaierror,), "no host of that name is known"),
 )
 _OTHER_PROTOCOL: Final = "what came is no HTTP/1.1; maybe HTTP/2 without TLS, or another protocol"
-_NO_HTTP: Final = "illegal request line"  # what h11 calls an answer that begins with control bytes
+# What h11 calls an answer that begins with control bytes, or otherwise.
+_NO_HTTP: Final = ("illegal request line", "illegal status line")
 
 
 class BrokenExchange(Exception):  # noqa: N818  # it shows how a stream ended; it is not our error
@@ -69,12 +71,13 @@ def describe_network_error(error: BaseException) -> str:
         return str(error)
     cause = root_cause(error)
     if isinstance(cause, ssl.SSLError):
-        stated = getattr(cause, "verify_message", "") or cause.reason or str(cause)
+        named = (getattr(cause, each, "") for each in ("verify_message", "reason"))
+        stated = next(filter(None, named), _UNFINISHED_TLS)
         return f"TLS failed: {visible(stated, _SHOWN)}"
     for kinds, words in _KNOWN:
         if isinstance(cause, kinds):
             return words
-    if _NO_HTTP in str(cause):
+    if str(cause).startswith(_NO_HTTP):
         return _OTHER_PROTOCOL
     if isinstance(error, TimeoutError):
         return "timed out"
@@ -89,8 +92,9 @@ def network_hint(error: BaseException) -> str:
     if isinstance(cause, ssl.SSLCertVerificationError):
         return "--cacert FILE names who vouches for the server, --insecure asks nobody"
     if isinstance(cause, ssl.SSLError):
-        return "no TLS is spoken there; try http://" if cause.reason in _NO_TLS else ""
-    if _NO_HTTP in str(cause):
+        is_plain = isinstance(cause, ssl.SSLWantReadError) or cause.reason in _NO_TLS
+        return "no TLS is spoken there; try http://" if is_plain else ""
+    if str(cause).startswith(_NO_HTTP):
         return "name a port where HTTP/1.1 is spoken"
     return ""
 

@@ -53,7 +53,7 @@ RECORDINGS: list[tuple[str, str | bytes, str]] = [
         HEAD + f'{{"request":{{"json":{DEEP}}}}}\n',
         ":2: the JSON is nested too deeply",
     ),
-    ("deep.sse", f"data: {DEEP}\n\n", ": no known dialect is recognised (name one: --dialect"),
+    ("deep.sse", f"data: {DEEP}\n\n", ": no known dialect is recognised (--dialect NAME"),
     (
         "nan.cassette.jsonl",
         OPEN + '{"ms":NaN,"text":"x"}\n',

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -187,3 +187,60 @@ def test_the_json_report_says_what_was_called_and_by_which_rules_it_judged(
     [profile] = call["profiles"]
     assert (profile["dialect"], profile["name"]) == ("openai.chat", "openai")
     assert len(profile["sha256"]) == 64
+
+
+OWN_RULE: Final = """suite: own/mine
+rules:
+  - id: short
+    level: MUST
+    says: No answer is a refusal.
+    since: 0.1.0
+    never: refusal.delta
+    slice: [{field}]
+"""
+OWN_PROFILE: Final = """profile: mine
+dialect: openai.chat
+extends: strict
+{line}
+"""
+OVERRIDE: Final = '{{{rule}: {{level: "off", because: "x", seen: "y"}}}}'
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "warning"),
+    [
+        ("--suite", OWN_RULE.format(field="choice"), ""),
+        (
+            "--suite",
+            OWN_RULE.format(field="chioce"),
+            "x.yaml:8:12: no event of the rule",
+        ),
+        ("--suite", "suite: [", "error: x.yaml:2:1: "),
+        ("--profile", OWN_PROFILE.format(line="promises: [history-always]"), ""),
+        (
+            "--profile",
+            OWN_PROFILE.format(line="promises: [history-alway]"),
+            "x.yaml:4:12: there is no promise 'history-alway' (did you mean 'history-always'?)",
+        ),
+        (
+            "--profile",
+            OWN_PROFILE.format(line=f"overrides: {OVERRIDE.format(rule='wire/chat/same-di')}"),
+            "x.yaml:4:13: there is no rule 'wire/chat/same-di'",
+        ),
+    ],
+)
+def test_mistakes_in_files_of_ones_own_are_reported_where_they_are_used(
+    option: str,
+    text: str,
+    warning: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text(text)
+    code = main(["check", "shipped:openai.chat/openai/padding-off", option, "x.yaml"])
+    err = capsys.readouterr().err
+    assert code == (2 if "error: " in warning else 0)
+    assert warning in err
+    assert err.count("x.yaml") == bool(warning)

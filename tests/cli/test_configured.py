@@ -284,3 +284,13 @@ def test_a_verb_that_takes_one_refuses_several(capsys: pytest.CaptureFixture[str
     configured("targets: {here: {url: 'http://127.0.0.1:1', api: [chat, responses]}}\n")
     assert main(["record", "--target", "here", "-o", "a.cassette.jsonl"]) == 2
     assert "conformance.yaml:1:50: record takes one api, this names 2" in capsys.readouterr().err
+
+
+def test_a_baseline_that_is_not_there_is_reported_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "conformance.yaml").write_text("expected-failures: gone.yaml\n")
+    (tmp_path / "a.sse").write_text("data: {}\n\n")
+    assert main(["check", "a.sse"]) == 2
+    assert "conformance.yaml:1:20: no such file: 'gone.yaml'" in capsys.readouterr().err

@@ -119,6 +119,14 @@ def test_an_answer_that_is_shown_as_a_thought_is_one_finding() -> None:
     assert "hop/thinking" in hop_findings(vercel(*both), behind)
 
 
+def test_thinking_that_is_shown_as_text_is_called_so() -> None:
+    behind = chat({"reasoning_content": "Two and two."}, {"content": TEXT})
+    for begun, known in (("Two and two.", True), ("Three and three.", False)):
+        result = judged_hops(vercel(*vercel_part("text", begun + TEXT)), behind)
+        (found,) = [each for each in result.findings if each.rule == "hop/text"]
+        assert found.message.endswith("; the thinking is in the text") is known
+
+
 TEXT: Final = "It is four, no more."
 SERVED: Final = ("server_tool_use", "text", "tool_use")
 
@@ -291,3 +299,39 @@ def test_a_gateway_that_drops_the_thinking_is_found(tmp_path: Path) -> None:
 
 def test_a_client_is_still_judged_by_its_own_follow_up(tmp_path: Path) -> None:
     assert verdict(tmp_path, "client", "downstream", "downstream") is Verdict.FAIL
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_a_body_whose_thinking_lost_its_seal_is_one_finding(keeps: bool, tmp_path: Path) -> None:
+    thought = {"type": "thinking", "thinking": "Two and two.", "signature": "c2VhbGVk"}
+    bare = {key: value for key, value in thought.items() if keeps or key != "signature"}
+    usage = {"input_tokens": 3, "output_tokens": 9}
+    lines = [
+        {
+            "cassette": "1.0",
+            "dialect": "anthropic.messages",
+            "profile": "strict",
+            "run": {"target": "gateway", "deterministic": True, "steps": {"body": {"ends": ["complete"], "calls": 1}}},
+        }
+    ]
+    for number, (hop, block) in enumerate((("downstream", bare), ("upstream", thought)), 1):
+        said = {"type": "message", "id": "m", "role": "assistant", "model": "m", "usage": usage}
+        content = [block, {"type": "text", "text": TEXT}]
+        body = {**said, "content": content, "stop_reason": "end_turn", "stop_sequence": None}
+        ask = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "Hi"}]}
+        asked = {"method": "POST", "path": "/v1/messages", "json": ask}
+        told = {"status": 200, "headers": [["content-type", "application/json"]]}
+        lines += [
+            {"request": asked, "exchange": number, "scenario": "a", "role": "body", "hop": hop},
+            {"response": told, "ms": 1.0},
+            {"ms": 1.0, "text": json.dumps(body)},
+            {"end": "eof"},
+        ]
+    path = tmp_path / "a.cassette.jsonl"
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    report = check_paths([path], trust=[path])
+    assert [found.rule for found in report.findings] == (
+        [] if keeps else ["wire/messages/body-thinking-signed"]
+    )
+    opaque = report.streams[0].verdicts["scenario/hop-opaque"]
+    assert opaque is (Verdict.PASS if keeps else Verdict.NOT_APPLICABLE)

@@ -96,6 +96,12 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], bool]] = [
         False,
     ),
     (
+        "nor is a stream where a body was asked for",
+        {"event": 9, "rule": "scenario/thinking", "got": "none"},
+        {"event": 9, "rule": "scenario/body-as-asked", "got": "a stream"},
+        False,
+    ),
+    (
         "words that are others are not due to it",
         {"event": 9, "got": "end of stream"},
         {"event": 9, "rule": "scenario/hop-text", "about": ALTERED},

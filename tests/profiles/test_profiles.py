@@ -268,6 +268,12 @@ def test_unknown_name_suggests_the_nearest() -> None:
         find("openruter", "openai.chat")
 
 
+def test_a_mistyped_dialect_is_what_is_suggested() -> None:
+    match = r"no profile 'strict' for openai.cht \(did you mean 'openai.chat'\?\)$"
+    with pytest.raises(UsageError, match=match):
+        find("strict", "openai.cht")
+
+
 def test_unknown_name_of_another_dialect_says_so(folder: Path) -> None:
     write(folder, "mine", "")
     with pytest.raises(UsageError, match="'mine' is there for d"):

@@ -8,6 +8,7 @@ from conformance.core.errors import UsageError
 from conformance.judging.result import (
     AppliedBaseline,
     FindingExcuse,
+    JudgedCall,
     ReferencedEvent,
     Report,
     finding_key,
@@ -133,3 +134,23 @@ def test_unwritable_summary_is_one_line(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     with pytest.raises(UsageError, match="cannot be written: Is a directory"):
         write(Report(), shown="github")
+
+
+def test_a_run_that_is_not_saved_has_no_file_to_annotate_and_says_what_to_do() -> None:
+    call = JudgedCall("2026-11-29T00:00:00+00:00", 1.0, kept=False)
+    found = finding(fix="Keep the part.", line=None)
+    line = render(Report((stream(found, file="openai.chat/think"),), call=call)).splitlines()[0]
+    assert line.startswith("::error title=FAIL")
+    assert line.endswith("%0Afix: Keep the part.")
+
+
+def test_a_file_that_cannot_be_judged_is_annotated_where_it_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.har").write_text("{")
+    errors = ("x.har:3:7: expected a list", "x.har: broken", "gone.har:3: gone", "no path at all")
+    settings = ["file=x.har,line=3", "file=x.har,line=1", "", ""]
+    lines = render(Report(errors=errors)).splitlines()
+    for line, error, at in zip(lines, errors, settings, strict=False):
+        assert line == f"::error {at}".rstrip() + f"::{error}"

@@ -93,3 +93,14 @@ def test_a_group_is_one_section_with_what_follows_and_all_places() -> None:
     assert "(in 29 of 29 streams)" in text
     assert "<details><summary>29 more places</summary>" in text
     assert "- 9 more\n" in text
+
+
+def test_places_without_lines_are_told_apart_by_their_steps() -> None:
+    found, run = finding(line=None), "openai.chat/think"
+    runs = [
+        stream(found, file=run, exchange=n, scenario="think", role=role)
+        for n, role in enumerate(("stream", "body"), 1)
+    ]
+    assert "- `openai.chat/think (event 8, byte 2641), think/body`" in render(Report(tuple(runs)))
+    plain = [stream(found, file="a.bin", exchange=n) for n in (1, 2)]
+    assert "- `a.bin (event 8, byte 2641), exchange 2`" in render(Report(tuple(plain)))

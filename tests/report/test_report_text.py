@@ -286,3 +286,9 @@ def test_frames_and_their_marks_fit_whatever_the_characters_take() -> None:
     assert [columns(line) <= 80 for line in lines[marked - 1 : marked + 2]] == [True] * 3
     assert columns(lines[marked]) >= 78
     assert lines[marked + 1].strip() == "^" * (80 - 14 - 20)
+
+
+def test_files_that_were_skipped_are_named_on_request() -> None:
+    report = Report((stream(finding()),), passed_over=("a/notes.txt", "a/b\n.log"))
+    assert "skipped: " not in render(report)
+    assert "\nskipped: a/notes.txt\nskipped: a/b\\n.log\n" in render(report, verbose=True)

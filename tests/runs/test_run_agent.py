@@ -228,7 +228,7 @@ HOSTILE: Final = {
     ),
     "floods stderr": (
         "import os\nfor _ in range(2000): os.write(2, b'x' * 65536)\nos.write(2, b'\\nthe end')",
-        "the agent ended with exit status 0; stderr ends: xxx",
+        "the agent ended with exit status 0; stderr ends: the end",
     ),
     "refuses": (
         'input(); print(\'{"id": 0, "error": {"message": "log in"}}\', flush=True); input()',

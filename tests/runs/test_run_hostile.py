@@ -61,7 +61,7 @@ HOSTILE: list[tuple[str, Behaviour, set[str], str]] = [
         {ENDING, "wire/sse/ends-cleanly"},
         "the connection was reset",
     ),
-    ("a web page", whole(head(kind="text/html") + HTML), {ENDING}, "content type text/html"),
+    ("a web page", whole(head(kind="text/html") + HTML), {ENDING}, "an HTML page"),
     (
         "a wrong content type",
         whole(head(kind="text/plain") + CHUNK + LAST),

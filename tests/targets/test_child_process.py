@@ -14,7 +14,13 @@ import pytest
 
 from conformance.core.errors import UsageError
 from conformance.targets import control_group
-from conformance.targets.child_process import Program, leftover_notes, start_program, unread_bytes
+from conformance.targets.child_process import (
+    Program,
+    leftover_notes,
+    start_program,
+    stderr_words,
+    unread_bytes,
+)
 from conformance.targets.control_group import ControlGroup
 from tests.processes import has_ended
 
@@ -254,3 +260,23 @@ def test_a_note_names_some_and_counts_all() -> None:
     (note,) = leftover_notes("agent", [f"sleep [{number}]" for number in range(7)])
     assert note.startswith("the agent left 7 programs running, which we ended: sleep [0], ")
     assert note.endswith("sleep [4] and 2 more")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("", ""),
+        ("no key is set\n", "; stderr ends: no key is set"),
+        (
+            "Traceback:\n  File x\nOSError: no route\n\n",
+            "; stderr ends: Traceback: | File x | OSError: no route",
+        ),
+        ("Traceback:\n" + "  at y\n" * 200 + "OSError: no route", "at y | OSError: no route"),
+        ("x" * 5000, f"; stderr ends: …{'x' * 300}"),
+        ("y\n" + "x" * 5000 + "\nthe end", "; stderr ends: the end"),
+    ],
+)
+def test_what_a_program_says_at_last_is_shown_to_its_end(said: str, shown: str) -> None:
+    words = stderr_words(said)
+    assert words.endswith(shown)
+    assert len(words) < 330

@@ -18,14 +18,13 @@ from conformance.report.html.timeline import PageBudget
 from conformance.report.ranking import gravest_first
 from conformance.report.wording import (
     count,
-    finding_place,
     finding_sentence,
     following_sentence,
     group_spread,
+    place_in_group,
     report_warnings,
     soak_lines,
     stale_entries,
-    stream_title,
     summary_line,
 )
 from conformance.rules.verdicts import COMBINING
@@ -200,7 +199,6 @@ def _group_name(group: FindingGroup) -> str:
 
 
 def _place_link(place: FindingPlace, anchors: Mapping[int, str]) -> str:
-    stream = place.stream
-    where = escape_html(finding_place(stream.file or stream_title(stream), place.finding))
-    anchor = anchors.get(id(stream))
+    where = escape_html(place_in_group(place))
+    anchor = anchors.get(id(place.stream))
     return f'<a href="#{anchor}">{where}</a>' if anchor else where

@@ -190,12 +190,19 @@ class Fold(Form, frozen=True):
         if self.unlike is not None:
             (pattern,) = texts(self.unlike, knobs)
             finds = regex(pattern)
-            return Wanted(f"text that does not match {self.unlike!r}", lambda text: not finds(text))
+            return Wanted(_unlike_words(self.unlike), lambda text: not finds(text))
         return (
             None
             if self.matches is None
             else Wanted(f"text that matches {self.matches!r}", regex(self.matches))
         )
+
+
+def _unlike_words(pattern: str) -> str:
+    """What a text should be; a name such as `$marked_line` says more than the pattern behind it."""
+    if pattern.startswith("$"):
+        return f"text without a {pattern[1:].replace('_', ' ')}"
+    return f"text that does not match {pattern!r}"
 
 
 def _refuse_several_comparisons(node: Node, entries: Mapping[str, Node], how: With) -> None:

@@ -231,9 +231,10 @@ class NeverMachine(Machine):
     def _breach(
         self, event: Event, name: str, when: str, about: About, after: Mark | None
     ) -> Breach:
-        fields = _fields_looked_at(event, self.aliases[name])
+        alias = self.aliases[name]
+        fields = _fields_looked_at(event, alias)
         about = replace(about, type=event.type, fields=fields_held(fields))
-        message = f"{event.type}{_fields_shown(fields)} {when}"
+        message = f"{alias.shown_as or event.type + _fields_shown(fields)} {when}"
         return Breach(message, (), event.type, after, about=about)
 
 

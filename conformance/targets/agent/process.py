@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import IO, Final, Self, SupportsIndex
 
-from conformance.core.excerpts import MARGIN, ending
-from conformance.report.printable import visible
+from conformance.core.excerpts import MARGIN
 from conformance.targets.child_process import (
     Program,
     describe_exit,
@@ -146,7 +145,7 @@ class AgentProcess:
     def stderr_words(self) -> str:
         """The end of its stderr since the last turn, behind another message; empty for nothing."""
         tail = self._tail.decode("utf-8", "replace").strip()
-        return stderr_words(visible(ending(tail, _TAIL, ""), _TAIL))
+        return stderr_words(tail)
 
     async def end(self, *, patient: bool) -> list[str]:
         """Closes its input, waits a little if `patient`, and ends all that it started.

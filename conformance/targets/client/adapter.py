@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from conformance.core.errors import AdapterError
 from conformance.core.events import Request
-from conformance.core.excerpts import ending, redacted
+from conformance.core.excerpts import redacted
 from conformance.report.printable import visible
 from conformance.targets.child_process import stderr_words
 from conformance.targets.client.process import AdapterBounds, AdapterFault, AdapterProcess
@@ -55,8 +55,8 @@ class AdapterAnswer(Struct, frozen=True):
         """What is said of how it ended, by the client and on stderr, in one line."""
         if self.how == "completed":
             return ""
-        why, tail = visible(redacted(self.why), _SHOWN), visible(ending(self.stderr, _SHOWN, ""))
-        return f"{why}{stderr_words(tail)}".removeprefix("; ")
+        why = visible(redacted(self.why), _SHOWN)
+        return f"{why}{stderr_words(self.stderr)}".removeprefix("; ")
 
     def ending_text(self) -> str:
         """How it ended, and what is said of it."""
