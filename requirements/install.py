@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -60,6 +61,8 @@ def main(arguments: list[str]) -> int:
             failure = _installed(chosen.folder, option, values)
     if failure is not None:
         print(f"cannot install {chosen.folder}: {failure}", file=sys.stderr)
+    else:
+        _compile(chosen.folder)
     return failure is not None
 
 
@@ -102,8 +105,17 @@ def _installed(folder: Path, option: str, values: list[str]) -> str | None:
     }[option]
     scripts = folder / ("Scripts" if os.name == "nt" else "bin")
     pip = [str(scripts / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    printed = _ran([*pip, *chosen])
+    printed = _ran([*pip, "--no-compile", *chosen])
     return None if printed is None else _explained(printed)
+
+
+def _compile(folder: Path) -> None:
+    """Compile what was installed, on all processors: pip would use one, for more than a minute.
+
+    Some packages hold files that no Python compiles; they are for their tests or for Python 2.
+    """
+    packages = sysconfig.get_path("purelib", "venv", {"base": str(folder)})
+    _ran([sys.executable, "-m", "compileall", "-qq", "-j", "0", packages])
 
 
 def _ran(command: list[str]) -> str | None:

@@ -84,7 +84,7 @@ def touched_rules(
     copies = _TwoCopies(evidence, clean)
     for book in (_shipped_rules(), *([rulebook] if rulebook is not None else [])):
         judged, results = copies.add_differing(book, None)
-        if evidence.header.profile != _STRICT:
+        if evidence.header.profile != _STRICT and not _are_strict(results, judged):
             judged |= copies.add_differing(book, _STRICT)[0]
         for dialect, numbers in _dialects_judged(results).items():
             copies.add_shifting(book, dialect, numbers, judged)
@@ -150,6 +150,12 @@ class _TwoCopies(Struct):
 
 def _judged_by(results: Iterable[StreamResult]) -> set[_By]:
     return {(each.exchange, each.dialect, each.profile) for each in results}
+
+
+def _are_strict(results: Collection[StreamResult], judged: Collection[_By]) -> bool:
+    """Whether both copies were judged by the strict profile throughout, named or assumed."""
+    strict = ((each.exchange, each.dialect, _STRICT) for each in results)
+    return bool(results) and judged == set(strict)
 
 
 def _profiles_of_all(
