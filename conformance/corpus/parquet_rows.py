@@ -76,7 +76,7 @@ def group_rows(
 
 def _rows_at_once(about: Any, pages: list[LargestPage]) -> int:
     """No row has more than a page of each column, and a page may state a value for many rows."""
-    mean = max(1, about.total_byte_size // max(1, about.num_rows))
+    mean = max(1, int(about.total_byte_size) // max(1, int(about.num_rows)))
     most = max(1, sum(each.size for each in pages))
     return max(1, min(BATCH_ROWS, BATCH_BYTES // mean, BATCH_PAGES // most))
 

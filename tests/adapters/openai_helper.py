@@ -18,8 +18,8 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     sdk = client(command)
     if command["dialect"] == "openai.responses":
         with sdk.responses.stream(**openai_responses.asked(command)) as events:
-            told = openai_responses.told(events)
-            yield from (event for event in told if event["type"] in EVENTS)
+            reported = openai_responses.told(events)
+            yield from (event for event in reported if event["type"] in EVENTS)
         return
     with sdk.chat.completions.stream(
         model=command["model"], messages=command["messages"]

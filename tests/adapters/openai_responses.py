@@ -45,8 +45,8 @@ def _finish(event: Any, *, has_calls: bool) -> Iterator[Event]:
     reason = "tool_calls" if has_calls else "stop"
     if event.type == "response.incomplete":
         details = event.response.incomplete_details
-        said = details.reason if details else ""
-        reason = REASONS.get(said, said)
+        cause = details.reason if details else ""
+        reason = REASONS.get(cause, cause)
     yield {"type": "finish", "reason": reason}
 
 

@@ -52,8 +52,8 @@ async def asked(command: Mapping[str, Any]) -> AsyncIterator[Event]:
     request = ModelRequest.user_text_prompt(prompt)
     async with model_request_stream(model(command), [request]) as response:
         async for event in response:
-            for told in heard(event, channel):
-                yield told
+            for reported in heard(event, channel):
+                yield reported
 
 
 def heard(event: Any, channel: str) -> Iterator[Event]:

@@ -53,8 +53,8 @@ def _chat(topic: str, profile: str, pieces: Sequence[Message], **facts: Any) -> 
 
 
 def _texts(server: Server, *texts: str) -> list[Message]:
-    said = server.each("content", texts)
-    return [server.opening(), *said, server.said(finish="stop")]
+    events = server.each("content", texts)
+    return [server.opening(), *events, server.said(finish="stop")]
 
 
 def wrapped(server: Server) -> list[Message]:

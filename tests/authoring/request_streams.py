@@ -44,8 +44,8 @@ def _chat(topic: str, *, profile: str = "strict", **more: Any) -> Draft:
     messages = [{"role": "user", "content": KNOTS}]
     asked = {"model": "think-1", "messages": messages, "stream": True, **more}
     server = Server()
-    said = server.each("content", deltas(KNOTS_TEXT))
-    pieces = [server.opening(), *said, server.said(finish="stop"), DONE]
+    events = server.each("content", deltas(KNOTS_TEXT))
+    pieces = [server.opening(), *events, server.said(finish="stop"), DONE]
     return chat.drafted(topic, asked, pieces, profile=profile)
 
 
@@ -65,11 +65,11 @@ def _summaries() -> Draft:
     """One request without a summary and with one, which a second call of the model writes."""
     thinking = raw_thinking(Item(0, "rs_01"), KNOTS_THOUGHT)
     plain = _told("no-summary", {"effort": "medium"}, thinking, 34)
-    told = summarised(Item(0, "rs_01"), [KNOTS_SUMMARY])
+    events = summarised(Item(0, "rs_01"), [KNOTS_SUMMARY])
     (item,) = closed(thinking)
-    (written,) = closed(told)
+    (written,) = closed(events)
     end = {**thinking[-1], "item": {**item, "summary": written["summary"]}}
-    both = [*thinking[:-1], *told[1:-1], end]
+    both = [*thinking[:-1], *events[1:-1], end]
     asked = {"effort": "medium", "summary": "concise"}
     return replace(plain, then=(_told("summary", asked, both, 61),))
 

@@ -274,11 +274,11 @@ def _alone(judge: CorpusJudge, rows: list[Row]) -> list[CorpusStream]:
         if isinstance(each, JudgedStream) and isinstance(keys := each.results[0].keys, LinkKeys)
     ]
     repeated = {key for _, keys in keyed for key in keys.repeated}
-    said = {key for _, keys in keyed for key in keys.said}
+    keys_seen = {key for _, keys in keyed for key in keys.said}
     return [
         stream
         for stream, keys in keyed
-        if said.isdisjoint(keys.repeated) and repeated.isdisjoint(keys.said)
+        if keys_seen.isdisjoint(keys.repeated) and repeated.isdisjoint(keys.said)
     ]
 
 

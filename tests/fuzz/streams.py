@@ -210,14 +210,14 @@ def main(argv: list[str]) -> int:
     until, counts, grown = time.monotonic() + 60 * given.minutes, Counter[str](), 0.0
     for seed in range(given.seed, given.seed + given.runs):
         case = drawn(seed, sources)
-        told = flaw(case)
+        flaw_found = flaw(case)
         counts["runs"] += 1
         counts["bytes"] += sum(len(chunk.data) for chunk in case.chunks)
         if counts["runs"] == 200:
             grown = resident()  # rules are compiled by now
-        if told:
+        if flaw_found:
             counts["flaws"] += 1
-            show(seed, case, told)
+            show(seed, case, flaw_found)
         if grown and resident() - grown > GROWTH:
             sys.stdout.write(f"seed {seed}: memory grew from {grown:.0f} to {resident():.0f} MB\n")
             return 1

@@ -70,14 +70,14 @@ _SHOWN: Final = 3000
 
 def run_verb(arguments: tuple[str, ...], file: str, good: str) -> tuple[int, str]:
     """The exit code, and all that was said."""
-    told = io.StringIO()
+    output = io.StringIO()
     named = {"FILE": file, "GOOD": good}
-    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         try:
             code = main([named.get(each, each) for each in arguments])
         except SystemExit as end:
             code = int(end.code or 0)
-    return code, told.getvalue()
+    return code, output.getvalue()
 
 
 if __name__ == "__main__":

@@ -91,9 +91,9 @@ def case(seq: str, base_url: str, **more: Any) -> dict[str, Any]:
 
 
 def test_it_introduces_itself(harness: Adapter) -> None:
-    told = harness.ask(START)
-    about = told["implementation"]
-    assert told["version"] == 1
+    answer = harness.ask(START)
+    about = answer["implementation"]
+    assert answer["version"] == 1
     assert about["ops"] == ["stream", "next_request", "extract", "restore", "store"]
     assert about["dialects"] == list(OF_DIALECT)
     assert "thinking.delta" in about["events"]
@@ -151,8 +151,8 @@ def test_the_next_request_goes_on_from_a_stream(harness: Adapter) -> None:
         result = {"role": "tool", "tool_call_id": "c1", "content": "4"}
         options = {"effort": "low", "include_thinking": True}
         more = {"after": "12", "adds": [result], "options": options}
-        told = harness.ask({"cmd": "next_request", **case("13", played.base_url, **more)})
-    request = told["request"]
+        answer = harness.ask({"cmd": "next_request", **case("13", played.base_url, **more)})
+    request = answer["request"]
     assert (request["method"], request["path"]) == ("POST", "/v1/chat/completions")
     assert ["x-include-thinking", "true"] in request["headers"]
     assert request["json"]["reasoning_effort"] == "low"
@@ -168,9 +168,9 @@ def test_the_next_request_reads_whole_messages(harness: Adapter) -> None:
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "a", "signature": "S"}]},
     ]
     more = {"dialect": "anthropic.messages", "messages": messages}
-    told = harness.ask({"cmd": "next_request", **case("14", "", **more)})
-    assert told["request"]["path"] == "/v1/messages"
-    assert told["request"]["json"]["messages"][1] == messages[1]
+    answer = harness.ask({"cmd": "next_request", **case("14", "", **more)})
+    assert answer["request"]["path"] == "/v1/messages"
+    assert answer["request"]["json"]["messages"][1] == messages[1]
 
 
 def test_a_message_and_a_stored_turn_are_reported_in_events(harness: Adapter) -> None:
@@ -196,10 +196,10 @@ SKIPPED = [
 
 @pytest.mark.parametrize("command", SKIPPED, ids=lambda command: str(command["seq"]))
 def test_unknown_case_is_skipped_with_reason(harness: Adapter, command: dict[str, Any]) -> None:
-    told = harness.ask(command)
-    assert set(told) == {"seq", "skipped"}
-    assert told["seq"] == command["seq"]
-    assert told["skipped"].startswith(("unknown ", "no stream "))
+    answer = harness.ask(command)
+    assert set(answer) == {"seq", "skipped"}
+    assert answer["seq"] == command["seq"]
+    assert answer["skipped"].startswith(("unknown ", "no stream "))
 
 
 ODD = [

@@ -67,14 +67,14 @@ def route(
 
 def merged(events: Sequence[EngineEvent]) -> Told:
     """Kind and text, neighbours of a kind joined; the finish left out."""
-    told: Told = []
+    collected: Told = []
     for event in events:
         if isinstance(event, ToolCall):
-            told.append(("call", f"{event.name} {event.arguments}"))
+            collected.append(("call", f"{event.name} {event.arguments}"))
         elif isinstance(event, ReasoningDelta | TextDelta):
             kind = "thinking" if isinstance(event, ReasoningDelta) else "text"
-            told.append((kind, event.text))
-    return joined(told)
+            collected.append((kind, event.text))
+    return joined(collected)
 
 
 def joined(told: Told) -> Told:
@@ -91,7 +91,7 @@ def plainly(tokens: Sequence[int], *, opens: bool) -> Told:
 
 def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
     """Split at every marker, decode each block whole."""
-    told: Told = []
+    collected: Told = []
     kind, block = "thinking" if opens else "text", list[int]()
 
     def end(*, complete: bool = False) -> None:
@@ -101,7 +101,7 @@ def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
             shown = "call" if complete and text.strip(" \t\n\r") == ADD else "text"
             text = 'add {"a": 1}' if shown == "call" else text
         if text:
-            told.append((shown, text))
+            collected.append((shown, text))
         block.clear()
 
     for token in tokens:
@@ -116,7 +116,7 @@ def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
         elif kind == ("thinking" if token == CLOSE else "tool"):
             kind = "text"
     end()
-    return told
+    return collected
 
 
 def stopped(told: Told, stops: Sequence[str]) -> Told:
@@ -156,8 +156,8 @@ def test_no_marker_is_ever_shown(tokens: list[int], opens: bool) -> None:
 def test_every_token_is_counted(tokens: list[int], opens: bool) -> None:
     *events, finish = route(tokens, opens=opens)
     assert isinstance(finish, Finish)
-    told = sum(event.tokens for event in events if isinstance(event, ReasoningDelta))
-    assert finish.usage == Usage(5, len(tokens), told)
+    counted = sum(event.tokens for event in events if isinstance(event, ReasoningDelta))
+    assert finish.usage == Usage(5, len(tokens), counted)
 
 
 @given(TOKENS)

@@ -50,9 +50,9 @@ def test_a_right_server_is_found_right_under_load(run: Runner) -> None:
 
 def test_what_is_not_there_is_absent(run: Runner) -> None:
     outcome = soak(run, Chatty(thoughtless=True), "history")
-    told = json.loads(json_report.render(outcome.report))["soak"]
-    assert "first_thinking" not in told
-    assert told["first_text"]["answers"] > 0
+    soaked = json.loads(json_report.render(outcome.report))["soak"]
+    assert "first_thinking" not in soaked
+    assert soaked["first_text"]["answers"] > 0
 
 
 @pytest.mark.parametrize("random", [False, True])
@@ -165,10 +165,10 @@ def test_every_format_has_room_for_a_soak(run: Runner) -> None:
     report = soak(run, Chatty(thoughtless=True), "think").report
     pages = {name: render(report, name) for name in FORMATS}
     assert all("per second" in pages[name] for name in ("text", "markdown", "html", "sarif"))
-    told = json.loads(pages["json"])
-    merged = sum(each["merged"]["streams"] for each in told["streams"] if each["merged"])
-    kept = [each for each in told["streams"] if "/think-" in each["file"]]
-    assert told["soak"]["requests"] == merged + len(kept)
+    document = json.loads(pages["json"])
+    merged = sum(each["merged"]["streams"] for each in document["streams"] if each["merged"])
+    kept = [each for each in document["streams"] if "/think-" in each["file"]]
+    assert document["soak"]["requests"] == merged + len(kept)
 
 
 class Interrupting(Chatty):

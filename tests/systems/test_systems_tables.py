@@ -193,9 +193,9 @@ def axes_lint(tmp_path: Path, text: str) -> list[str]:
 
 def test_axes_say_which_rules_fail_in_which_cell(tmp_path: Path) -> None:
     assert axes_lint(tmp_path, AXIS) == []
-    said = load_contradictions(tmp_path / "axes.yaml")
-    assert said.failing("opal", "opal") == {"thinking/start/once"}
-    assert said.failing("opal", "openhands-sdk") == frozenset()
+    listed = load_contradictions(tmp_path / "axes.yaml")
+    assert listed.failing("opal", "opal") == {"thinking/start/once"}
+    assert listed.failing("opal", "openhands-sdk") == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -223,11 +223,11 @@ def test_faults_in_a_row_cost_the_rest_of_a_recording(mode: str) -> None:
 
 
 def test_a_fault_after_all_cases_keeps_the_report() -> None:
-    for mode, said in {"last-no-text": "errored: the adapter", "talks-on": "nothing was"}.items():
+    for mode, reason in {"last-no-text": "errored: the adapter", "talks-on": "nothing was"}.items():
         outcome = fake(mode)
         (found,) = outcome.report.findings
         assert (found.rule, found.verdict) == (ANSWERS, Verdict.FAIL)
-        assert said in found.message
+        assert reason in found.message
         assert outcome.report.verdicts["thinking/client/agrees-with-wire"] is Verdict.PASS
 
 

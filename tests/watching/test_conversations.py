@@ -74,21 +74,21 @@ def history_rules(traffic: Traffic) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("name", LOST)
 def test_what_is_lost_is_found_when_the_request_passes(name: str) -> None:
-    told = Told()
-    traffic = traffic_of(name, told)
+    watcher = Told()
+    traffic = traffic_of(name, watcher)
     first, second, third, _ = talk_of(name, lost(name))
     passed(traffic, [first, second])
     answers_to, *rest = relayed(third, 3)
     traffic.take(answers_to)
-    assert f"3 {LOST[name]}" in told.lines
-    assert "3 ended" not in told.lines
+    assert f"3 {LOST[name]}" in watcher.lines
+    assert "3 ended" not in watcher.lines
     for message in rest:
         traffic.take(message)
     found = traffic.exchanges[3].result
     assert found is not None
     assert [each.exchange for each in found.links] == [1, 2]
     assert (3, LOST[name]) in history_rules(traffic)
-    assert told.lines.count(f"3 {LOST[name]}") == 1
+    assert watcher.lines.count(f"3 {LOST[name]}") == 1
 
 
 @pytest.mark.parametrize("name", TALKERS)

@@ -87,9 +87,9 @@ def test_an_exchange_that_was_dropped_is_chosen_no_more() -> None:
 def test_timeline_is_page_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    said = open_timeline(TRAFFIC.exchanges[1], (), tmp_path)
+    opened = open_timeline(TRAFFIC.exchanges[1], (), tmp_path)
     page = tmp_path / "exchange-1.html"
-    assert said == f"timeline of #1: {page} (no browser here)"
+    assert opened == f"timeline of #1: {page} (no browser here)"
     text = page.read_text()
     assert "stripping/visible-text/no-markers" in text
     assert "<svg" in text

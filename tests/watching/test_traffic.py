@@ -75,25 +75,25 @@ def test_at_the_end_stands_what_check_says(path: Path) -> None:
 
 
 def test_findings_come_while_the_answer_is_under_way() -> None:
-    told = Told()
-    traffic = new_traffic(JUDGE, told)
+    watcher = Told()
+    traffic = new_traffic(JUDGE, watcher)
     for message in (answers_to(1), HeadCame(1, 1.5, SSE, chunked=False)):
         traffic.take(message)
     for _ in range(30):
         traffic.take(came(1, b"reasoning_content", b"word "))
     traffic.take(came(1, b"content", b"a</think>b"))
     traffic.catch_up()
-    assert told.lines == ["1 began", f"1 {LEAK}"]
+    assert watcher.lines == ["1 began", f"1 {LEAK}"]
     (watched,) = traffic.exchanges.values()
     assert (watched.lanes.lanes["thinking"].size, watched.lanes.lanes["text"].size) == (150, 10)
     traffic.take(ExchangeEnded(1, 3.0, "reset", ""))
-    assert told.lines[2:] == ["1 wire/sse/ends-cleanly", "1 ended"]
+    assert watcher.lines[2:] == ["1 wire/sse/ends-cleanly", "1 ended"]
     assert {each.rule for each in watched.findings} == {LEAK, "wire/sse/ends-cleanly"}
 
 
 def test_streams_next_to_each_other_are_kept_apart() -> None:
-    told = Told()
-    traffic = new_traffic(JUDGE, told)
+    watcher = Told()
+    traffic = new_traffic(JUDGE, watcher)
     for number in range(1, 21):
         traffic.take(answers_to(number))
         traffic.take(HeadCame(number, 1.5, SSE, chunked=False))
@@ -103,13 +103,13 @@ def test_streams_next_to_each_other_are_kept_apart() -> None:
                 came(number, b"content", b"<think>" if number == 7 else b"word %d" % number)
             )
     traffic.catch_up()
-    assert {line for line in told.lines if LEAK in line} == {f"7 {LEAK}"}
+    assert {line for line in watcher.lines if LEAK in line} == {f"7 {LEAK}"}
     assert traffic.exchanges[20].lanes.lanes["text"].text == "word 20" * 5
 
 
 def test_what_is_no_answer_is_not_judged_as_one() -> None:
-    told = Told()
-    traffic = new_traffic(JUDGE, told)
+    watcher = Told()
+    traffic = new_traffic(JUDGE, watcher)
     error = b'{"error": {"message": "no key", "type": "auth"}}'
     request = Request("POST", "/v1/chat/completions", (), {"model": "m", "stream": True})
     refused = Response(401, "1.1", (("content-type", "application/json"),))
@@ -117,7 +117,7 @@ def test_what_is_no_answer_is_not_judged_as_one() -> None:
         if isinstance(message, ExchangeEnded):
             traffic.take(BodyCame(1, 2.0, b"%x\r\n%s\r\n" % (len(error), error)))
         traffic.take(message)
-    assert told.lines == ["1 began", "1 ended"]
+    assert watcher.lines == ["1 began", "1 ended"]
 
 
 def test_a_redirect_says_where_to() -> None:
