@@ -167,7 +167,7 @@ def _inspection_lines(found: SourceInspection, columns: ColumnNames) -> Iterator
         there = {name for name, _ in found.columns}
         missing = [part for part, column in columns.pairs if top_name(column) not in there]
         if missing:
-            yield f"not there: {', '.join(missing)} (--map FILE says what is called otherwise)"
+            yield f"missing: {', '.join(missing)} (--map FILE maps other names)"
     if found.guesses:
         yield "perhaps (a beginning for FILE)"
         yield from (visible(f"  {part}: {column}") for part, column in found.guesses)

@@ -171,7 +171,7 @@ REFUSED = (
     ("mine.txt", "a profile's file is <name>.yaml"),
     ("a b.yaml", "a profile's file is <name>.yaml"),
     ("strict.yaml", "strict is the profile that declares the knobs"),
-    ("there.yaml", "is there already, and is not overwritten"),
+    ("there.yaml", "already exists, and is not overwritten"),
     ("none/mine.yaml", "cannot be written: No such file or directory"),
 )
 
