@@ -129,7 +129,7 @@ class InteractionsReader(TypedReader[Steps]):
         """Rules 3 and 4."""
         status = string(interaction.get("status"))
         if status and status not in _FAILURES | _RUNNING:
-            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(status, status)})
+            self._sink.emit("finish", {"choice": 0, "reason": _REASONS.get(status, status)})
         if usage := mapping(interaction.get("usage")):
             self._count(usage)
         if status in _FAILURES:
