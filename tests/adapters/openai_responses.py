@@ -10,7 +10,7 @@ from tests.adapters.harness import Event, Failed, spoken, thinking
 REASONS = {"max_output_tokens": "length"}
 
 
-def told(events: Iterable[Any]) -> Iterator[Event]:
+def reported_events(events: Iterable[Any]) -> Iterator[Event]:
     """What a user of the SDK hears. Raises Failed where the response failed."""
     has_calls = is_over = False
     for event in events:

@@ -82,7 +82,7 @@ class Chatty:
         return f"no effort {effort}" if effort not in (None, *EFFORTS) and not self.deaf else ""
 
     async def _speak(self, body: Fields, send: Send) -> None:
-        thinking, text, calls = self._said(body)
+        thinking, text, calls = self._answer_parts(body)
         self._open.append(text)
         await asyncio.sleep(0)
         if self.mixed_up and len(self._open) > 1:
@@ -101,7 +101,7 @@ class Chatty:
             )
         self._open.remove(text) if text in self._open else self._open.pop()
 
-    def _said(self, body: Fields) -> tuple[str, str, list[Fields]]:
+    def _answer_parts(self, body: Fields) -> tuple[str, str, list[Fields]]:
         last = body["messages"][-1]
         salt = f" ({next(self._numbers)})" if self.random else ""
         silent = self.thoughtless or (body.get("reasoning_effort") == "none" and not self.deaf)

@@ -87,13 +87,13 @@ class Translator:
         async def again() -> Any:
             return first.pop() if first else await receive()
 
-        async def told(answered: Message) -> None:
+        async def send_blaming(answered: Message) -> None:
             if self._refused and answered["type"] == "http.response.body":
                 for code in _FAILING:  # a stream had begun before the upstream refused
                     answered["body"] = answered["body"].replace(code, _BLAMING)
             await send(answered)
 
-        await application(service)(scope, again, told)
+        await application(service)(scope, again, send_blaming)
 
     def prompt(
         self,
@@ -117,7 +117,7 @@ class Translator:
         return self._generated(asked)
 
     async def _generated(self, asked: Asked) -> AsyncGenerator[EngineEvent, None]:
-        events = [each async for each in self._said(asked)]
+        events = [each async for each in self._upstream_events(asked)]
         failed = next((each for each in events if isinstance(each, EngineError)), None)
         yield Start(0)
         for event in self.change([each for each in events if not isinstance(each, EngineError)]):
@@ -125,7 +125,7 @@ class Translator:
         if failed is not None:
             raise failed
 
-    async def _said(self, asked: Asked) -> AsyncIterator[EngineEvent | EngineError]:
+    async def _upstream_events(self, asked: Asked) -> AsyncIterator[EngineEvent | EngineError]:
         """What came, and at last an error where it was no answer."""
         telling = Telling()
         async with httpx.AsyncClient(timeout=60, verify=False) as client:

@@ -183,11 +183,11 @@ def resident() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def show(seed: int, case: Case, told: str) -> None:
+def show(seed: int, case: Case, found: str) -> None:
     """The seed, what is wrong, and the least input that shows it."""
-    kind = told.split(":", maxsplit=1)[0]
+    kind = found.split(":", maxsplit=1)[0]
     least = reduced(case.chunks, lambda chunks: _same(case, chunks, kind))
-    sys.stdout.write(f"\nseed {seed}: {case.dialect}, rules {case.rule}, end {case.end}\n{told}\n")
+    sys.stdout.write(f"\nseed {seed}: {case.dialect}, rules {case.rule}, end {case.end}\n{found}\n")
     sys.stdout.write("least input, chunk by chunk:\n")
     for chunk in least:
         sys.stdout.write(f"  {chunk.ms} {chunk.data!r}\n")

@@ -82,8 +82,8 @@ def run_verb(arguments: tuple[str, ...], file: str, good: str) -> tuple[int, str
 
 if __name__ == "__main__":
     for verb, arguments in VERBS.items():
-        code, told = run_verb(arguments, sys.argv[1], sys.argv[2])
-        line = {"verb": verb, "code": code, "said": told[:_SHOWN], "size": len(told)}
+        code, output = run_verb(arguments, sys.argv[1], sys.argv[2])
+        line = {"verb": verb, "code": code, "said": output[:_SHOWN], "size": len(output)}
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
     sys.stdout.write(json.dumps({"left": sorted(each.name for each in Path().iterdir())}) + "\n")

@@ -53,9 +53,9 @@ class Adapter:
     def stream(self, command: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """The events of a stream, and the line that ends it."""
         self.send({"cmd": "stream", **command})
-        return self.told(command["seq"])
+        return self.events_and_end(command["seq"])
 
-    def told(self, seq: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def events_and_end(self, seq: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """The events up to the line that ends them, and that line."""
         events = []
         while "event" in (line := self.line()):
@@ -119,7 +119,7 @@ def test_events_are_reported_as_they_happen(harness: Adapter) -> None:
         harness.send({"cmd": "stream", **case("8", played.base_url, deadline_ms=60_000)})
         # The server never goes on, so these lines can only have come while it was silent.
         early = [harness.line()["event"]["type"] for _ in range(3)]
-    events, last = harness.told("8")
+    events, last = harness.events_and_end("8")
     assert early == ["message.start", "thinking.start", "thinking.delta"]
     assert [event["type"] for event in events] == ["thinking.end", "cut"]
     assert last["end"] == {"how": "cut"}
@@ -217,7 +217,7 @@ ODD = [
 @pytest.mark.parametrize("line", ODD)
 def test_an_odd_line_ends_nothing(harness: Adapter, line: str) -> None:
     harness.send(line)
-    harness.told("32")
+    harness.events_and_end("32")
     assert harness.ask({"cmd": "levitate", "seq": "40"})["seq"] == "40"
 
 

@@ -41,7 +41,7 @@ VOCABULARY = Vocabulary(
 NO_MARKERS = Vocabulary(None, None, VOCABULARY.ends, VOCABULARY.silent, None)
 ADD = '{"name": "add", "arguments": {"a": 1}}'
 
-Told = list[tuple[str, str]]
+Entries = list[tuple[str, str]]
 
 
 def ids(text: str | bytes) -> list[int]:
@@ -65,9 +65,9 @@ def route(
     return events + router.end(reason)
 
 
-def merged(events: Sequence[EngineEvent]) -> Told:
+def merged(events: Sequence[EngineEvent]) -> Entries:
     """Kind and text, neighbours of a kind joined; the finish left out."""
-    collected: Told = []
+    collected: Entries = []
     for event in events:
         if isinstance(event, ToolCall):
             collected.append(("call", f"{event.name} {event.arguments}"))
@@ -77,21 +77,21 @@ def merged(events: Sequence[EngineEvent]) -> Told:
     return joined(collected)
 
 
-def joined(told: Told) -> Told:
-    found: Told = []
-    for kind, group in groupby(told, key=lambda entry: entry[0]):
+def joined(entries: Entries) -> Entries:
+    found: Entries = []
+    for kind, group in groupby(entries, key=lambda entry: entry[0]):
         texts = [text for _, text in group]
         found += [(kind, text) for text in (texts if kind == "call" else ["".join(texts)])]
     return found
 
 
-def plainly(tokens: Sequence[int], *, opens: bool) -> Told:
+def plainly(tokens: Sequence[int], *, opens: bool) -> Entries:
     return joined(blocks(tokens, opens=opens))
 
 
-def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
+def blocks(tokens: Sequence[int], *, opens: bool = False) -> Entries:
     """Split at every marker, decode each block whole."""
-    collected: Told = []
+    collected: Entries = []
     kind, block = "thinking" if opens else "text", list[int]()
 
     def end(*, complete: bool = False) -> None:
@@ -119,15 +119,15 @@ def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
     return collected
 
 
-def stopped(told: Told, stops: Sequence[str]) -> Told:
+def stopped(entries: Entries, stops: Sequence[str]) -> Entries:
     """The blocks up to the first stop string in a text block."""
-    for number, (kind, text) in enumerate(told):
+    for number, (kind, text) in enumerate(entries):
         found = [(text.index(s) + len(s), -len(s)) for s in stops if s in text]
         if kind == "text" and found:
             end, length = min(found)
             shown = text[: end + length]
-            return joined([*told[:number], *([("text", shown)] if shown else [])])
-    return joined(told)
+            return joined([*entries[:number], *([("text", shown)] if shown else [])])
+    return joined(entries)
 
 
 PIECES = st.one_of(
@@ -201,7 +201,7 @@ def test_stop_string_is_found_across_tokens(cut: int) -> None:
         ([CALL, *ids(ADD.replace("1", '"END"')), UNCALL], [("call", 'add {"a": "END"}')]),
     ],
 )
-def test_stop_strings_apply_to_visible_text(tokens: list[int], expected: Told) -> None:
+def test_stop_strings_apply_to_visible_text(tokens: list[int], expected: Entries) -> None:
     assert merged(route(tokens, stop=["END"])) == expected
 
 

@@ -311,8 +311,8 @@ def test_halves_of_characters_do_not_end_the_run(run: Runner) -> None:
     class Halved(Chatty):
         """Answers hold half a pair of surrogates."""
 
-        def _said(self, body: Any) -> Any:
-            thinking, text, calls = super()._said(body)
+        def _answer_parts(self, body: Any) -> Any:
+            thinking, text, calls = super()._answer_parts(body)
             return f"{thinking}\ud83e", f"{text}\udde0", calls
 
     outcome = run(Halved(), "history")

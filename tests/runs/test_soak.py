@@ -69,8 +69,8 @@ def test_a_server_that_says_no_words_is_compared_with_what_it_says_alone(run: Ru
     class Wordless(Chatty):
         """It does not repeat what it was given to say."""
 
-        def _said(self, body: Any) -> Any:
-            thinking, text, calls = super()._said(body)
+        def _answer_parts(self, body: Any) -> Any:
+            thinking, text, calls = super()._answer_parts(body)
             cut = "\nBegin your answer"
             return thinking.partition(cut)[0], text.partition(cut)[0], calls
 
@@ -82,16 +82,16 @@ def test_a_server_that_says_no_words_is_compared_with_what_it_says_alone(run: Ru
 class Paraphrasing(Chatty):
     """What it is asked shows in what it says, but not the word that it was given."""
 
-    def _said(self, body: Any) -> Any:
-        thinking, text, calls = super()._said(body)
+    def _answer_parts(self, body: Any) -> Any:
+        thinking, text, calls = super()._answer_parts(body)
         return thinking.swapcase(), text.swapcase(), calls
 
 
 class Torn(Paraphrasing):
     """Its answers begin with the end of a parallel one, now more of it and now less."""
 
-    def _said(self, body: Any) -> Any:
-        thinking, text, calls = super()._said(body)
+    def _answer_parts(self, body: Any) -> Any:
+        thinking, text, calls = super()._answer_parts(body)
         taken = 9 + len(self.asked) % 7
         return thinking, "".join(self._open)[-taken:] + text, calls
 

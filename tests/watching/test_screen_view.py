@@ -15,7 +15,7 @@ from conformance.watching.screen_view import ScreenView
 from conformance.watching.timeline import open_timeline
 from conformance.watching.traffic import Traffic
 from tests.watching.relayed import SSE, answers_to, came, new_traffic
-from tests.watching.test_traffic import JUDGE, Told
+from tests.watching.test_traffic import JUDGE, Listener
 
 HOSTILE = (
     rb"\u001b[2J\u001b]0;pwned\u0007\u202eabc\u009b31m\n\u0000 \ud83d\ude00 \u65e5\u672c </think>"
@@ -30,7 +30,7 @@ def view() -> ScreenView:
 
 def traffic(number: int = 5) -> Traffic:
     """The first with a finding and hostile text, all but the last over."""
-    made = new_traffic(JUDGE, Told())
+    made = new_traffic(JUDGE, Listener())
     for each in range(1, number + 1):
         made.take(answers_to(each, "/v1/chat/completions?key=secret", b'{"model":"m\\u001b[1m"}'))
         made.take(HeadCame(each, 1.5, SSE, chunked=False))
