@@ -34,11 +34,11 @@ def judged(folder: Path, *, path: str = "", fine: bool = True, **inputs: str) ->
     names = {
         variable: text.split("inputs.")[1].strip(" }") for variable, text in step["env"].items()
     }
-    told = folder / "told"
+    outputs = folder / "told"
     environment = {
         **{variable: given[name] for variable, name in names.items()},
         "PATH": f"{path}:{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "GITHUB_OUTPUT": str(told),
+        "GITHUB_OUTPUT": str(outputs),
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
     }
     # As the runner calls `shell: bash`.
@@ -46,13 +46,13 @@ def judged(folder: Path, *, path: str = "", fine: bool = True, **inputs: str) ->
     done = subprocess.run(
         call, cwd=folder, env=environment, capture_output=True, text=True, check=fine
     )
-    return done.stdout + done.stderr, told.read_text()
+    return done.stdout + done.stderr, outputs.read_text()
 
 
 @pytest.mark.parametrize(("file", "code"), [(GOOD, 0), (BROKEN, 1)], ids=["good", "broken"])
 def test_action_writes_all_reports_whatever_verdict(file: Path, code: int, tmp_path: Path) -> None:
-    out, told = judged(tmp_path, paths=f"{file}\n\n")
-    assert told == f"exit-code={code}\n"
+    out, outputs = judged(tmp_path, paths=f"{file}\n\n")
+    assert outputs == f"exit-code={code}\n"
     assert ("::error " in out) is bool(code)
     written = sorted(path.name for path in (tmp_path / "conformance-report").iterdir())
     assert written == ["badge.json", "report.html", "report.json", "report.sarif", "report.xml"]
@@ -63,38 +63,40 @@ def test_action_writes_all_reports_whatever_verdict(file: Path, code: int, tmp_p
 
 def test_arguments_are_taken_line_by_line_and_never_expanded(tmp_path: Path) -> None:
     hostile = "$(touch pwned) `touch pwned`; touch pwned"
-    out, told = judged(tmp_path, paths=str(GOOD), arguments=f"--rule\n{hostile}", profile="strict")
-    assert told == "exit-code=2\n"
+    out, outputs = judged(
+        tmp_path, paths=str(GOOD), arguments=f"--rule\n{hostile}", profile="strict"
+    )
+    assert outputs == "exit-code=2\n"
     assert hostile in out
     assert not (tmp_path / "pwned").exists()
 
 
 def test_a_wrong_call_is_reported_and_not_lost(tmp_path: Path) -> None:
-    out, told = judged(tmp_path, paths="none.sse")
+    out, outputs = judged(tmp_path, paths="none.sse")
     assert "error: none.sse: no such file or folder" in out
     assert "\n::error title=conformance::none.sse: no such file or folder" in f"\n{out}"
-    assert told == "exit-code=2\n"
+    assert outputs == "exit-code=2\n"
 
 
 def test_a_live_run_is_saved_below_the_output(tmp_path: Path) -> None:
     """With a command in the place of the tool that tells what it was given."""
-    told = tmp_path / "bin" / "conformance"
-    told.parent.mkdir()
-    told.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\necho "{}" > out/report.json\n')
-    told.chmod(0o755)
+    program = tmp_path / "bin" / "conformance"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\necho "{}" > out/report.json\n')
+    program.chmod(0o755)
     for arguments, saves in (("", 1), ("--save\nmine", 0), ("--client\nmine", 0)):
         out, _ = judged(
-            tmp_path, path=str(told.parent), verb="run", output="out", arguments=arguments
+            tmp_path, path=str(program.parent), verb="run", output="out", arguments=arguments
         )
         assert out.count("--save\nout/recordings\n") == saves
-    assert "--save\nout" not in judged(tmp_path, path=str(told.parent), output="out")[0]
+    assert "--save\nout" not in judged(tmp_path, path=str(program.parent), output="out")[0]
 
 
 @pytest.mark.parametrize("output", ["/tmp/report", "../report", "a/../../b", "C:/report", ".."])
 def test_an_output_outside_the_workspace_fails_visibly(tmp_path: Path, output: str) -> None:
-    out, told = judged(tmp_path, paths=str(GOOD), output=output, fine=False)
+    out, outputs = judged(tmp_path, paths=str(GOOD), output=output, fine=False)
     assert out.startswith("::error title=conformance::output is to be a folder below the workspace")
-    assert told == "exit-code=2\n"
+    assert outputs == "exit-code=2\n"
 
 
 def test_the_environment_of_the_caller_stays_as_it_is(tmp_path: Path) -> None:

@@ -78,17 +78,17 @@ def _wire_rows(exchange: Exchange, stream: StreamResult) -> list[LaneRow]:
     asked = f"{request.method} {request.path} {_asked(request.json)}" if request else ""
     rows = [LaneRow(0, {"stream": asked.strip()})] if asked else []
     frames = get(stream.dialect).trace(exchange, reading(profile))
-    told = (LaneRow(each.number, _frame_cells(each, lanes)) for each in frames if each.number)
-    return [*rows, *told]
+    table = (LaneRow(each.number, _frame_cells(each, lanes)) for each in frames if each.number)
+    return [*rows, *table]
 
 
 def _reported_rows(exchange: Exchange) -> list[LaneRow]:
     """The events that a client reported, which have no frames: numbered from 1."""
     lanes = LaneChoice()
     rows = []
-    for number, told in enumerate(exchange.seen or (), 1):
-        data = {key: value for key, value in told.items() if key != "type"}
-        event = Event(str(told["type"]), data, number, "semantic")
+    for number, reported in enumerate(exchange.seen or (), 1):
+        data = {key: value for key, value in reported.items() if key != "type"}
+        event = Event(str(reported["type"]), data, number, "semantic")
         rows.append(LaneRow(number, {lanes.of(event): _words(event)}))
     return rows
 
@@ -102,15 +102,15 @@ def _asked(body: Any) -> str:
 
 
 def _frame_cells(frame: TracedFrame, lanes: LaneChoice) -> _Cells:
-    said: dict[Lane, list[str]] = {}
+    texts: dict[Lane, list[str]] = {}
     for event in frame.events:
         if event.layer == "semantic":
-            said.setdefault(lanes.of(event), []).append(_words(event))
-    if not said:
+            texts.setdefault(lanes.of(event), []).append(_words(event))
+    if not texts:
         wire = [event.type for event in frame.events if event.layer == "wire"]
         other = frame.frame.kind if frame.frame else "end of stream"
         return {"stream": wire[0] if wire else other}
-    return {lane: ", ".join(words) for lane, words in said.items()}
+    return {lane: ", ".join(words) for lane, words in texts.items()}
 
 
 def _words(event: Event) -> str:
@@ -119,9 +119,9 @@ def _words(event: Event) -> str:
     if isinstance(text, str):
         return f"“{text}”"
     kind, _, moment = event.type.partition(".")
-    told = [str(event.data[name]) for name in _TOLD if event.data.get(name) not in (None, "")]
+    facts = [str(event.data[name]) for name in _TOLD if event.data.get(name) not in (None, "")]
     named = f"{kind} {moment}" if kind not in ("thinking", "text", "tool") else moment
-    return " ".join((named.strip(), *told))
+    return " ".join((named.strip(), *facts))
 
 
 def _first_difference(passing: Sequence[LaneRow], failing: Sequence[LaneRow]) -> int:
@@ -160,8 +160,8 @@ def _table_rows(
     before = -1
     for place in [*shown, len(rows)]:
         if missing := place - before - 1:
-            told = count(missing, "event")
-            yield f'<tr class="gap"><td colspan="{len(lanes) + 1}">{told}</td></tr>'
+            number = count(missing, "event")
+            yield f'<tr class="gap"><td colspan="{len(lanes) + 1}">{number}</td></tr>'
         if place < len(rows):
             row = rows[place]
             mark = ' class="at"' if place == at else ""

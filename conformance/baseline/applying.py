@@ -175,7 +175,7 @@ def _no_rule(rule: str, judged: frozenset[str]) -> str:
     shipped = {each.id for suite in shipped_suites() for each in suite.rules}
     if rule in shipped:
         return "names a rule that was not selected, or that judges no dialect of this run"
-    return _unknown_name("names a rule that is not there", rule, shipped | judged)
+    return _unknown_name("names a rule that does not exist", rule, shipped | judged)
 
 
 def _unknown_name(what: str, name: str, known: frozenset[str] | set[str]) -> str:

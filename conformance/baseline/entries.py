@@ -162,6 +162,6 @@ def _refuse_twins(entries: tuple[BaselineEntry, ...], root: Node) -> None:
         for twin in others:
             if "" in (entry.finding, twin.finding) or entry.finding == twin.finding:
                 at, first = entry.place, twin.place.line
-                message = f"{entry.rule!r} in {entry.exchange!r} is already there, in line {first}"
+                message = f"{entry.rule!r} in {entry.exchange!r} already appears in line {first}"
                 raise root.source.error(at.line or 0, at.column or 0, message)
         others.append(entry)

@@ -136,8 +136,8 @@ def _run_article(row: BoardRow, rules: Mapping[str, str]) -> Iterator[str]:
     for group in summary.groups:
         yield from _group_lines(row, group, rules)
     if summary.silenced:
-        yield f"<details><summary>{count(len(summary.silenced), 'rule')} held by the word of the"
-        yield "recordings themselves</summary><ul>"
+        yield f"<details><summary>{count(len(summary.silenced), 'rule')} silenced by what the"
+        yield "recordings claim</summary><ul>"
         for rule, why in summary.silenced.items():
             yield f"<li>{_rule_link(rule, rules)}: {escape_html(why)}</li>"
         yield "</ul></details>"

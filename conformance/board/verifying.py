@@ -78,7 +78,7 @@ def _file_lines(folder: Path, there: set[str], listed: Mapping[str, str]) -> Ite
         if not (folder / file).resolve().is_relative_to(top):  # rule 1
             raise UsageError("leads out of the folder of the run", place=Place(str(folder / file)))
     for file in sorted(listed.keys() - there):
-        yield f"recording {file}: it is not there"
+        yield f"recording {file}: it is missing"
     for file in sorted(there - listed.keys()):
         yield f"recording {visible(file)}: the summary does not list it"
     for file in sorted(there & listed.keys()):
@@ -103,7 +103,7 @@ def _judged_lines(said: RunSummary, found: RunSummary) -> Iterator[str]:
     yield from _set_lines("rule that fails", said.failed, found.failed)
     groups = [[f"{each.rule} {each.id}" for each in part.groups] for part in (said, found)]
     yield from _set_lines("finding", *groups)
-    yield from _set_lines("rule held by their own word", [*said.silenced], [*found.silenced])
+    yield from _set_lines("rule silenced by claims", [*said.silenced], [*found.silenced])
 
 
 def _value_line(name: str, said: Any, found: Any) -> Iterator[str]:

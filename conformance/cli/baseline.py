@@ -93,7 +93,7 @@ def _load_before(output: Path, target: str | None, *, update: bool) -> Baseline:
     if not update:
         if output.exists():
             hint = "--update keeps its reasons"
-            raise UsageError("the file is already there", place=Place(str(output)), hint=hint)
+            raise UsageError("the file already exists", place=Place(str(output)), hint=hint)
         return Baseline(str(output), (), target or "")
     before = load_baseline(output)
     return Baseline(before.file, before.entries, before.target if target is None else target)

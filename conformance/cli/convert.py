@@ -108,7 +108,7 @@ def _check_target(target: Path, *, force: bool) -> None:
     if not plain_name(target).endswith((".cassette.jsonl", ".sse")):
         raise UsageError("expected a name in .cassette.jsonl or .sse", place=Place(str(target)))
     if target.exists() and not force:
-        raise UsageError("is there already", place=Place(str(target)), hint="--force replaces it")
+        raise UsageError("already exists", place=Place(str(target)), hint="--force replaces it")
 
 
 def _write_vectors(source: Path, folder: Path, dialect: str | None, profile: str | None) -> str:

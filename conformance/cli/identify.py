@@ -70,7 +70,7 @@ def _check_target(path: Path) -> None:
     if path.stem == "strict":
         raise UsageError("strict is the profile that declares the knobs", place=place)
     if path.exists():
-        raise UsageError("is there already, and is not overwritten", place=place)
+        raise UsageError("already exists, and is not overwritten", place=place)
 
 
 def _write_draft(path: Path, found: ExchangeIdentification) -> None:

@@ -68,7 +68,7 @@ def init_command(given: InitArguments) -> None:
         return
     file = Path(CONFIGURATION)
     if file.exists() and not given.force:
-        raise UsageError("is there already", place=Place(CONFIGURATION), hint="--force replaces it")
+        raise UsageError("already exists", place=Place(CONFIGURATION), hint="--force replaces it")
     if given.url and given.client:
         raise UsageError("--url and --client do not go together", hint="add a target to the file")
     found = look_around()
@@ -95,7 +95,7 @@ def _write_adapter(given: InitArguments) -> None:
         raise UsageError(f"there is no adapter for {given.adapter!r}", hint=hint)
     file = Path(_ADAPTERS[given.adapter])
     if file.exists() and not given.force:
-        raise UsageError("is there already", place=Place(str(file)), hint="--force replaces it")
+        raise UsageError("already exists", place=Place(str(file)), hint="--force replaces it")
     write_whole(file, (files("conformance.adapters") / file.name).read_bytes())
     put(f"{file} is written")
     put(f'next: conformance run --client "{given.adapter} {file}"')

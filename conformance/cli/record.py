@@ -339,7 +339,7 @@ def _check_target(target: Path, *, force: bool) -> None:
     if not target.name.endswith(_SUFFIXES):
         raise UsageError("expected a name in .cassette.jsonl", place=place)
     if target.exists() and not force:
-        raise UsageError("is there already", place=place, hint="--force replaces it")
+        raise UsageError("already exists", place=place, hint="--force replaces it")
     target.parent.mkdir(parents=True, exist_ok=True)
 
 

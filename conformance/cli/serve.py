@@ -139,11 +139,11 @@ async def _serve_script(given: ServeArguments) -> int:
     """Answers requests until a signal comes; gives the exit code."""
     code = exit_code_on_signal()
 
-    def tell(method: str, path: str, status: int) -> None:
+    def report_request(method: str, path: str, status: int) -> None:
         if not given.quiet:
             warn(f"{visible(method, 20)} {visible(path, 120)} -> {status}")
 
-    async with serve_upstream(given.port, given.allow_origin or (), tell) as upstream:
+    async with serve_upstream(given.port, given.allow_origin or (), report_request) as upstream:
         announce_ready(f"http://127.0.0.1:{upstream.port}", given.port_file)
         return await code
 

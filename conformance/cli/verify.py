@@ -29,7 +29,7 @@ def verify_command(
     if not folder.is_dir():
         where = f"they are at {summary.link}" if summary.link else "they belong next to it"
         hint = f"{where}: name the folder with --recordings DIR"
-        raise UsageError("its recordings are not there", place=Place(str(folder)), hint=hint)
+        raise UsageError("its recordings are missing", place=Place(str(folder)), hint=hint)
     with progress_line("judging its recordings again ..."):
         lines = disagreements(summary, folder)
     for line in lines:

@@ -112,7 +112,7 @@ class ExemplarStreams(RecordedStreams):
     def exchange(self, stream: StreamResult) -> Exchange:
         found = self.known.get((stream.file, stream.exchange))
         if found is None:
-            raise UsageError("the stream is not there any more", place=Place(stream.file))
+            raise UsageError("the stream no longer exists", place=Place(stream.file))
         recording, exchange = found
         self._latest = stream.file, recording
         return exchange

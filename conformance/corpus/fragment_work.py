@@ -23,9 +23,7 @@ from conformance.corpus.conversations import RowConversations
 from conformance.corpus.fragments import Fragment
 from conformance.corpus.json_rows import read_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
-from conformance.corpus.parquet_pages import MAX_VALUE
 from conformance.corpus.parquet_rows import read_parquet_rows
-from conformance.corpus.parquet_values import OversizedValue
 from conformance.corpus.populations import PopulationWatch
 from conformance.corpus.rows import (
     WHOLE_FRAGMENT,
@@ -82,6 +80,7 @@ class FragmentOutcome(Struct):
 
 
 _MOST_FAULTS: Final = 3
+MAX_VALUE: Final = 64 << 20  # bytes of a value that is judged
 
 
 class FragmentWorker:
@@ -235,12 +234,13 @@ def _row_streams(
 def _too_large(
     values: Mapping[str, Any], columns: ColumnNames, row: int, place: str
 ) -> UnreadableStream | None:
-    """Why a row is put aside unread, where one of its values is too large; else None."""
+    """Why a row is put aside, where one of its values is too large; else None."""
     for name, value in values.items():
-        if isinstance(value, OversizedValue):
-            known = values.get(columns.id)
+        if isinstance(value, str | bytes) and len(value) > MAX_VALUE:
+            known = values.get(columns.id) if name != columns.id else None
             id_ = known if isinstance(known, str) and known else f"{place}#{row}"
-            reason = f"its {name!r} has {value.size:,} bytes, more than {MAX_VALUE:,}: not read"
+            unit = "bytes" if isinstance(value, bytes) else "characters"
+            reason = f"its {name!r} has {len(value):,} {unit}, more than {MAX_VALUE:,}: not judged"
             return UnreadableStream(row, id_, reason)
     return None
 

@@ -20,7 +20,6 @@ from conformance.corpus.fragments import Fragment, find_fragments, open_parquet
 from conformance.corpus.json_rows import first_row, is_json_rows
 from conformance.corpus.judge import CorpusJudge, JudgeChoices, JudgedStream
 from conformance.corpus.parquet_rows import group_rows
-from conformance.corpus.parquet_values import OversizedValue
 from conformance.corpus.rows import UnreadableStream
 from conformance.corpus.storage import Storage, absolute_source
 from conformance.corpus.stored_payloads import begins_like_stream
@@ -133,8 +132,7 @@ def _plain_rows(storage: Storage, fragment: Fragment) -> Iterator[Mapping[str, A
     if fragment.kind == "parquet":
         with open_parquet(storage, fragment.path) as parquet:
             names = parquet.schema_arrow.names
-            for values in group_rows(storage, fragment, parquet, names, body=""):
-                yield {k: v for k, v in values.items() if not isinstance(v, OversizedValue)}
+            yield from group_rows(storage, fragment, parquet, names, body="")
     elif is_json_rows(fragment.path.lower()) and (row := first_row(storage, fragment.path)):
         yield row
 
@@ -169,7 +167,7 @@ def _inspection_lines(found: SourceInspection, columns: ColumnNames) -> Iterator
         there = {name for name, _ in found.columns}
         missing = [part for part, column in columns.pairs if top_name(column) not in there]
         if missing:
-            yield f"not there: {', '.join(missing)} (--map FILE says what is called otherwise)"
+            yield f"missing: {', '.join(missing)} (--map FILE maps other names)"
     if found.guesses:
         yield "perhaps (a beginning for FILE)"
         yield from (visible(f"  {part}: {column}") for part, column in found.guesses)

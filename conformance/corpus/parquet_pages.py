@@ -10,15 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-MAX_VALUE: Final = 64 << 20  # bytes of one value, and of a page that is unpacked as a whole
 _MOST_PAGES: Final = 1_000_000
 _WINDOW: Final = 1 << 16
 _LONGEST_HEADER: Final = 1 << 20  # it may hold the least and the largest value
 _MOST_DEPTH: Final = 8
 _VARINT_BITS: Final = 64
-_DICTIONARY: Final = 2
-_BY_PREFIX: Final = 7  # a value may begin as the one before
-_DATA: Final = (0, 3)
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY = 1, 2, 3, 7, 8
 _INTEGERS: Final = (4, 5, 6)
 _STRUCT: Final = 12
@@ -28,55 +24,26 @@ class DamagedPageError(ValueError):
     """What stands where a page should begin is none."""
 
 
-class Page(NamedTuple):
-    """A page: where its bytes are in the file, and how large it is packed and unpacked.
+class LargestPage(NamedTuple):
+    """The largest page of one column chunk: its bytes when unpacked."""
 
-    `levels` are the bytes of levels that are in front, never packed (pages of version 2 only).
-    """
-
-    start: int
-    packed: int
+    column: str
     size: int
-    is_dictionary: bool
-    values: int
-    encoding: int
-    version: int
-    levels: int
-    is_packed: bool
 
 
-class ColumnPages(NamedTuple):
-    """The pages of one column chunk, and the number of its column."""
-
-    column: int
-    name: str
-    pages: tuple[Page, ...]
-
-    @property
-    def largest(self) -> int:
-        """Bytes of the largest page, unpacked."""
-        return max((page.size for page in self.pages), default=0)
-
-    @property
-    def repeated(self) -> int:
-        """The most bytes that a few of the chunk may become in each row anew."""
-        found = (page for page in self.pages if page.is_dictionary or page.encoding == _BY_PREFIX)
-        return max((page.size for page in found), default=0)
-
-
-def read_pages(file: Any, group: Any, columns: list[str]) -> list[ColumnPages]:
-    """The pages of the chunks below these columns. Raises DamagedPageError, OSError."""
+def largest_pages(file: Any, group: Any, columns: list[str]) -> list[LargestPage]:
+    """Of each chunk below these columns. Raises DamagedPageError, OSError."""
     found = []
     for number in range(group.num_columns):
         chunk = group.column(number)
         path = str(chunk.path_in_schema)
         name = next((each for each in columns if path == each or path.startswith(f"{each}.")), None)
         if name is not None:
-            found.append(ColumnPages(number, name, tuple(_pages_of(file, chunk))))
+            found.append(LargestPage(name, max(_page_sizes(file, chunk), default=0)))
     return found
 
 
-def _pages_of(file: Any, chunk: Any) -> Iterator[Page]:
+def _page_sizes(file: Any, chunk: Any) -> Iterator[int]:
     at = int(chunk.data_page_offset)
     end = int(chunk.total_compressed_size)
     if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < at:
@@ -87,40 +54,16 @@ def _pages_of(file: Any, chunk: Any) -> Iterator[Page]:
         if at >= end:
             return
         fields, start = window.header_at(at)
-        page = _page_of(fields, start)
-        at = start + page.packed
-        yield page
+        unpacked, packed = (_size(fields, each) for each in (2, 3))
+        at = start + packed
+        yield unpacked
     raise DamagedPageError(f"more than {_MOST_PAGES:,} pages in one column")
 
 
-def _page_of(fields: Mapping[int, Any], start: int) -> Page:
-    kind, size, packed = (_integer(fields, each) for each in (1, 2, 3))
-    if kind == _DICTIONARY:
-        about = _struct(fields, 7)
-        return Page(start, packed, size, True, _integer(about, 1), _integer(about, 2), 1, 0, True)
-    if kind not in _DATA:  # an index, which is not read
-        return Page(start, packed, size, False, 0, 0, 0, 0, True)
-    if kind == 0:
-        about = _struct(fields, 5)
-        return Page(start, packed, size, False, _integer(about, 1), _integer(about, 2), 1, 0, True)
-    about = _struct(fields, 8)
-    levels = _integer(about, 5) + _integer(about, 6)
-    is_packed = about.get(7, True) is True
-    values, encoding = _integer(about, 1), _integer(about, 4)
-    return Page(start, packed, size, False, values, encoding, 2, levels, is_packed)
-
-
-def _integer(fields: Mapping[int, Any], number: int) -> int:
+def _size(fields: Mapping[int, Any], number: int) -> int:
     value = fields.get(number)
     if not isinstance(value, int) or value < 0:
         raise DamagedPageError("a page header lacks a size")
-    return value
-
-
-def _struct(fields: Mapping[int, Any], number: int) -> Mapping[int, Any]:
-    value = fields.get(number)
-    if not isinstance(value, dict):
-        raise DamagedPageError("a page header does not say what its page holds")
     return value
 
 
@@ -182,7 +125,7 @@ def _value_at(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
     if kind in (_BYTE, _DOUBLE):
         at += 1 if kind == _BYTE else 8
     elif kind == _BINARY:
-        size, at = varint_at(data, at)
+        size, at = _varint_at(data, at)
         at += size
     else:  # of lists and maps no page header has one
         raise DamagedPageError("a page header has a field of an unknown type")
@@ -192,11 +135,11 @@ def _value_at(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
 
 
 def _zigzag_at(data: bytes, at: int) -> tuple[int, int]:
-    value, at = varint_at(data, at)
+    value, at = _varint_at(data, at)
     return (value >> 1) ^ -(value & 1), at
 
 
-def varint_at(data: bytes, at: int) -> tuple[int, int]:
+def _varint_at(data: bytes, at: int) -> tuple[int, int]:
     """A number of seven bits a byte, and the position after it. IndexError if it is cut."""
     value = shift = 0
     while True:

@@ -3,52 +3,39 @@
 Bodies are never joined: an Arrow array of `binary` holds at most 2 GiB. A batch has as many rows as
 fit into `BATCH_BYTES` by the mean of the row group, at most `BATCH_ROWS`: a few long bodies among
 short ones, and long ones that the file holds once for many rows, do not fill the memory.
-Nothing is unpacked before its size is known (`parquet_pages`): a column with a page of more than
-`MAX_VALUE` bytes is read value by value, and a value that is larger stays unread.
+Nothing is unpacked before its size is known (`parquet_pages`): a row group whose largest
+pages have more than `MAX_PAGES` bytes stays unread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from conformance.core.errors import CassetteError, Place, UsageError
 from conformance.corpus.arrow import load_module
 from conformance.corpus.columns import ColumnNames, check_columns, path_values, top_name
 from conformance.corpus.fragments import Fragment, open_parquet
-from conformance.corpus.parquet_pages import MAX_VALUE, ColumnPages, DamagedPageError, read_pages
-from conformance.corpus.parquet_values import (
-    OversizedValue,
-    UnreadablePageError,
-    column_values,
-)
+from conformance.corpus.parquet_pages import DamagedPageError, LargestPage, largest_pages
 from conformance.corpus.storage import Storage
 
 BATCH_BYTES: Final = 4 << 20
 BATCH_ROWS: Final = 16
-_MISSING: Final = OversizedValue(-1)
+BATCH_PAGES: Final = 64 << 20
+MAX_PAGES: Final = 512 << 20  # bytes, unpacked, of the largest page of each column
 
 
 def read_parquet_rows(
     storage: Storage, fragment: Fragment, columns: ColumnNames
 ) -> Iterator[dict[str, Any]]:
-    """The wanted columns of every row; OversizedValue for what is too large to be read.
+    """The wanted columns of every row.
 
-    Raises CassetteError for a file that is damaged, or has a page without a known bound.
+    Raises CassetteError for a row group that is damaged, or has a page that is too large.
     """
     with open_parquet(storage, fragment.path) as parquet:
         names = wanted_columns(parquet, columns, storage, fragment.path)
         yield from group_rows(storage, fragment, parquet, names, columns.body)
-
-
-class _RowGroup(NamedTuple):
-    """A row group, and the pages of the columns that are wanted of it."""
-
-    parquet: Any
-    number: int
-    file: Any
-    pages: list[ColumnPages]
 
 
 def group_rows(
@@ -59,11 +46,22 @@ def group_rows(
     place = Place(storage.shown(fragment.path))
     try:
         with closing(storage.open_file(fragment.path)) as file:
-            pages = read_pages(file, parquet.metadata.row_group(fragment.part), names)
-            group = _RowGroup(parquet, fragment.part, file, pages)
-            yield from _bounded_rows(group, names, body)
-    except UnreadablePageError as err:
-        raise CassetteError(f"row group {fragment.part}: {err}", place=place) from err
+            about = parquet.metadata.row_group(fragment.part)
+            pages = largest_pages(file, about, names)
+        if sum(each.size for each in pages) > MAX_PAGES:
+            largest = max(pages, key=lambda each: each.size)
+            message = f"row group {fragment.part} has a page of {largest.size:,} bytes in column"
+            raise CassetteError(
+                f"{message} {largest.column!r}: nothing of it was read", place=place
+            )
+        batches = parquet.iter_batches(
+            batch_size=_rows_at_once(about, pages),
+            row_groups=[fragment.part],
+            columns=names,
+            use_threads=False,
+        )
+        for batch in batches:
+            yield from batch_rows(batch, body)
     except (
         arrow.ArrowInvalid,
         arrow.ArrowException,
@@ -76,42 +74,11 @@ def group_rows(
         raise CassetteError(message, place=place) from err
 
 
-def _bounded_rows(group: _RowGroup, names: list[str], body: str) -> Iterator[dict[str, Any]]:
-    large = {each.name: each for each in group.pages if each.largest > MAX_VALUE}
-    rows = _batched_rows(group, [name for name in names if name not in large], body)
-    if not large:
-        yield from rows
-        return
-    values = {name: _large_values(group, each, body) for name, each in large.items()}
-    for row in rows:
-        taken = {name: next(each, _MISSING) for name, each in values.items()}
-        if _MISSING in taken.values():
-            raise DamagedPageError("a column has fewer values than the row group has rows")
-        yield {**row, **taken}
-
-
-def _batched_rows(group: _RowGroup, names: list[str], body: str) -> Iterator[dict[str, Any]]:
-    about = group.parquet.metadata.row_group(group.number)
-    if not names:
-        yield from ({} for _ in range(about.num_rows))
-        return
-    mean = max(1, about.total_byte_size // max(1, about.num_rows))
-    repeated = max((each.repeated for each in group.pages if each.name in names), default=0)
-    at_once = min(BATCH_ROWS, BATCH_BYTES // mean, MAX_VALUE // max(1, repeated))
-    batches = group.parquet.iter_batches(
-        batch_size=max(1, at_once), row_groups=[group.number], columns=names, use_threads=False
-    )
-    for batch in batches:
-        yield from batch_rows(batch, body)
-
-
-def _large_values(group: _RowGroup, column: ColumnPages, body: str) -> Iterator[Any]:
-    """A column that is read in pieces; text for what is no body, as Arrow gives it."""
-    for value in column_values(group.file, group.parquet, group.number, column):
-        if isinstance(value, bytes) and column.name != body:
-            yield value.decode("utf-8", "replace")
-        else:
-            yield value
+def _rows_at_once(about: Any, pages: list[LargestPage]) -> int:
+    """No row has more than a page of each column, and a page may state a value for many rows."""
+    mean = max(1, int(about.total_byte_size) // max(1, int(about.num_rows)))
+    most = max(1, sum(each.size for each in pages))
+    return max(1, min(BATCH_ROWS, BATCH_BYTES // mean, BATCH_PAGES // most))
 
 
 def wanted_columns(parquet: Any, columns: ColumnNames, storage: Storage, path: str) -> list[str]:

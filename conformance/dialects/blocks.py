@@ -60,14 +60,14 @@ class Blocks:
         """Open a block of thinking."""
         block = self._next_block(channel)
         more = {"id": item_id} if item_id else {}
-        self._say("thinking.start", block, channel=channel, explicit=explicit, **more)
+        self._emit("thinking.start", block, channel=channel, explicit=explicit, **more)
         return block
 
     def write(self, phase: str = "") -> Block:
         """Open a block of text."""
         block = self._next_block(None)
         block.phase = phase
-        self._say("text.start", block)
+        self._emit("text.start", block)
         return block
 
     def thought(
@@ -81,7 +81,7 @@ class Blocks:
             data["split"] = True
         if block.has_word:
             self._latest = (block.number, self._sink.number, text)
-        self._sink.say("thinking.delta", data)
+        self._sink.emit("thinking.delta", data)
 
     def text(self, block: Block, text: str) -> None:
         """Report non-empty text."""
@@ -90,15 +90,15 @@ class Blocks:
             data["phase"] = block.phase
         if not block.has_word:
             _see_word(block, text, data)
-        self._sink.say("text.delta", data)
+        self._sink.emit("text.delta", data)
 
     def part(self, block: Block, part: int) -> None:
         """Report that a summary part begins."""
-        self._say("thinking.part", block, part=part)
+        self._emit("thinking.part", block, part=part)
 
     def opaque(self, block: Block | None, kind: str, data: str) -> None:
         """Report data that is never displayed; outside a block it belongs to none."""
-        self._say("thinking.opaque", block, kind=kind, data=data)
+        self._emit("thinking.opaque", block, kind=kind, data=data)
 
     def close(self, block: Block | None, *, explicit: bool = False) -> None:
         """Report the end of a block that is open, or an explicit end whatever its state."""
@@ -106,9 +106,9 @@ class Blocks:
             return
         block.is_open = False
         if block.channel is None:
-            self._say("text.end", block)
+            self._emit("text.end", block)
         else:
-            self._say("thinking.end", block, explicit=explicit)
+            self._emit("thinking.end", block, explicit=explicit)
 
     def _is_split(self, block: Block, text: str) -> bool:
         """Rule 6, at the first words of a block."""
@@ -117,9 +117,9 @@ class Blocks:
         self._joints = self._joints + 1 if is_next and _is_one_sentence(said, text) else 0
         return self._joints > 1
 
-    def _say(self, event: str, block: Block | None, **more: Any) -> None:
+    def _emit(self, event: str, block: Block | None, **more: Any) -> None:
         place = {} if block is None else {"block": block.number}
-        self._sink.say(event, {"choice": self._choice, **place, **more})
+        self._sink.emit(event, {"choice": self._choice, **place, **more})
 
     def _next_block(self, channel: Channel | None) -> Block:
         block = Block(self._count, channel, frame=self._sink.number)

@@ -45,7 +45,7 @@ class SocketForm(Struct, frozen=True):
     error: str
     name: Callable[[Mapping[str, Any]], str]
 
-    def asked(self, payload: Any) -> dict[str, Any] | None:
+    def request_body(self, payload: Any) -> dict[str, Any] | None:
         """The body of a request; None where the message is none."""
         fields = mapping(payload)
         if fields.get("type") != self.asks:
@@ -138,7 +138,7 @@ class SocketAnswers:
         return self._lanes.setdefault(string(payload.get(self._form.lane)), _Lane())
 
     def _take_request(self, at: int, payload: Any) -> None:
-        body = self._form.asked(payload)
+        body = self._form.request_body(payload)
         if body is not None:
             self._is_asked = True
             answer = SocketAnswer(at, body)

@@ -176,7 +176,7 @@ class LineReader:
         self._last_line: Mapping[str, Any] = {}
         self._lists_models = False
 
-    def _said(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def _message_of(self, fields: dict[str, Any]) -> dict[str, Any]:
         """The message of a line: role, thinking, content and calls."""
         raise NotImplementedError
 
@@ -200,7 +200,7 @@ class LineReader:
         if how == "eof" and self._is_whole and not self._is_done:
             self._done(explicit=False)
         elif not self._is_done:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
     def echo(self, _answer: int) -> Mapping[str, Any] | None:
@@ -227,7 +227,7 @@ class LineReader:
         self._last_line = fields
         kind = "ollama.last" if is_last else "ollama.chunk"
         self._sink.wire("ollama.body" if is_body else kind, fields)
-        message = self._said(fields)
+        message = self._message_of(fields)
         if "tool_calls" in message:
             for call in elements(message["tool_calls"]):
                 self._sink.wire("ollama.tool", event_data(call))
@@ -241,7 +241,7 @@ class LineReader:
         """Rule 4."""
         if created > string(self._last_line.get("created_at")):
             if not self._is_done:
-                self._sink.say("cut", {"choice": 0, "how": "eof"})
+                self._sink.emit("cut", {"choice": 0, "how": "eof"})
             self._sink.next_answer()
             self._message = Message(self._sink, self._reading)
             self._is_done = self._may_be_over = False
@@ -255,7 +255,7 @@ class LineReader:
 
     def _done(self, *, explicit: bool) -> None:
         self._is_done = self._may_be_over = True
-        self._sink.say("done", {"choice": 0, "explicit": explicit})
+        self._sink.emit("done", {"choice": 0, "explicit": explicit})
 
     def _models(self, fields: dict[str, Any]) -> None:
         self._lists_models = True

@@ -44,18 +44,18 @@ class Sink:
     def wire(self, kind: str, data: dict[str, Any]) -> None:
         self.wired.append(Event(kind, data, self.number, "wire"))
 
-    def say(self, kind: str, data: dict[str, Any]) -> None:
+    def emit(self, kind: str, data: dict[str, Any]) -> None:
         self.semantic.append(Event(kind, data, self.number, "semantic"))
 
     def say_error(self, data: dict[str, Any]) -> None:
         """An error that may be the last thing said of the answer."""
         self.has_failed = True
-        self.say("error", data)
+        self.emit("error", data)
 
     def start_message(self, role: str = "", message_id: str = "", *, choice: int = 0) -> None:
         """A message of the model begins; who says no role is the assistant."""
         data = {"choice": choice, "role": role or "assistant"}
-        self.say("message.start", {**data, "id": message_id} if message_id else data)
+        self.emit("message.start", {**data, "id": message_id} if message_id else data)
 
     def finish(self, reason: str, choice: int = 0, *, marked: bool = False) -> None:
         """A choice of a wire of chunks is over; `flushed` is text that only this frame brings.
@@ -76,7 +76,7 @@ class Sink:
             data["flushed"] = flushed
         if choice in self._shown:
             data["shown"] = True
-        self.say("finish", data)
+        self.emit("finish", data)
 
     def _flushed(self, choice: int) -> str:
         """The text of a block that begins in this frame, behind thinking of an earlier one."""
@@ -95,14 +95,14 @@ class Sink:
     def say_usage(self, counts: Mapping[str, int | None]) -> None:
         """Token counts in the words of all dialects; one that is not stated is left out."""
         if known := {name: count for name, count in counts.items() if count is not None}:
-            self.say("usage", {"choice": 0, **known})
+            self.emit("usage", {"choice": 0, **known})
 
     def end_message(self, reason: str, counts: Mapping[str, int | None]) -> None:
         """An answer is over, and says so: why, if that is known, and what it cost."""
         if reason:
-            self.say("finish", {"choice": 0, "reason": reason})
+            self.emit("finish", {"choice": 0, "reason": reason})
         self.say_usage(counts)
-        self.say("done", {"choice": 0, "explicit": True})
+        self.emit("done", {"choice": 0, "explicit": True})
 
     def events(self) -> list[Event]:
         """All of the frame's."""

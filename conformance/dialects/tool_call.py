@@ -49,13 +49,13 @@ class ToolCall:
         return "".join(self._pieces)
 
     def start(self, sink: Sink) -> None:
-        sink.say("tool.start", self._named())
+        sink.emit("tool.start", self._named())
 
     def add(self, sink: Sink, arguments: str) -> None:
         """Report non-empty arguments."""
         self._pieces.append(arguments)
         data = {"choice": self._choice, "index": self.index, "arguments": arguments}
-        sink.say("tool.delta", data)
+        sink.emit("tool.delta", data)
 
     def state(self, value: Any) -> None:
         """The whole arguments; their spelling in pieces stays where it says the same."""
@@ -66,7 +66,7 @@ class ToolCall:
         """Report the end with the whole arguments."""
         self.is_open = False
         arguments = self._stated or self.arguments
-        sink.say("tool.end", {**self._named(), "arguments": arguments})
+        sink.emit("tool.end", {**self._named(), "arguments": arguments})
 
     def _named(self) -> dict[str, Any]:
         data: dict[str, Any] = {"choice": self._choice, "index": self.index}

@@ -82,7 +82,7 @@ class TypedReader(Generic[State]):
     def _say_done(self) -> None:
         """The answer is over, and says so."""
         self._is_done = True
-        self._sink.say("done", {"choice": 0, "explicit": True})
+        self._sink.emit("done", {"choice": 0, "explicit": True})
 
     def _announce(self, name: str, *, has_spoken: bool = False) -> None:
         """An event announces an answer."""
@@ -99,7 +99,7 @@ class TypedReader(Generic[State]):
         if not self._content.is_over:
             self._content.close()
             if not self._is_done:
-                self._sink.say("cut", {"choice": 0, "how": "eof"})
+                self._sink.emit("cut", {"choice": 0, "how": "eof"})
         self._sink.next_answer()
         self._announced = None
         self._is_done = False
@@ -134,9 +134,9 @@ class TypedReader(Generic[State]):
             return []
         self._content.close()
         if how == "eof" and self._is_whole and not self._is_done:
-            self._sink.say("done", {"choice": 0, "explicit": False})
+            self._sink.emit("done", {"choice": 0, "explicit": False})
         elif not self._is_done:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
     def echo(self, _answer: int) -> Mapping[str, Any] | None:

@@ -19,7 +19,7 @@ from conformance.evidence.hop_sides import (
     ApplicationHops,
     Compared,
     HopDifference,
-    beside,
+    difference_at,
     first_other,
 )
 from conformance.evidence.side_content import SidePart
@@ -43,7 +43,7 @@ def tools(hops: ApplicationHops) -> Compared:
     wanted = [named(each) for each in said]
     at = first_other(wanted, got)
     had, has = (side[at] if at < len(side) else "none" for side in (wanted, got))
-    return beside(hops, f"expected {had}, got {has} as call {at}", said[at:], sent[at:])
+    return difference_at(hops, f"expected {had}, got {has} as call {at}", said[at:], sent[at:])
 
 
 def _are_sent(

@@ -35,7 +35,7 @@ from conformance.evidence.hop_sides import (
     ApplicationHops,
     Compared,
     HopDifference,
-    beside,
+    difference_at,
     first_other,
 )
 from conformance.evidence.hop_talk import talk_kept
@@ -149,9 +149,9 @@ def _thinking_parts(hops: ApplicationHops) -> Compared:
     elif is_other:
         message = f"expected {len(said)} parts of thinking, got {len(sent)}"
         at = min(len(said), len(sent))
-        return beside(hops, message, said[at:], sent[at:])
+        return difference_at(hops, message, said[at:], sent[at:])
     message = f"expected {most} parts of thinking, got {len(begun)}"
-    return beside(hops, message, (), spare)
+    return difference_at(hops, message, (), spare)
 
 
 def _thinking_apart(hops: ApplicationHops) -> Compared:
@@ -205,7 +205,7 @@ def _order(hops: ApplicationHops) -> Compared:
         return _AS_THOUGHT
     at = first_other(wanted, got)
     message = f"expected {', '.join(wanted)}, got {', '.join(got)}"
-    return beside(hops, message, _merged(said)[at:], _merged(sent)[at:])
+    return difference_at(hops, message, _merged(said)[at:], _merged(sent)[at:])
 
 
 def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPlace]]:

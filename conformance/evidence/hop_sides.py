@@ -116,7 +116,7 @@ def first_other(one: Sequence[Any], other: Sequence[Any]) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def beside(
+def difference_at(
     hops: ApplicationHops, message: str, said: Sequence[Any], sent: Sequence[Any]
 ) -> HopDifference:
     """The difference at the first of either, or at the end of that side."""

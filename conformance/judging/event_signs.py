@@ -45,11 +45,11 @@ def event_signs(finding: Finding) -> tuple[Sequence[EventSign], Sequence[EventSi
     if kind is BreachKind.OTHER or not finding.event or finding.rule.startswith(_ASKED):
         return (), ()
     both = (*_lost(about), *_differing(about), *_misplaced(about))
-    behind = tuple(_behind(about))
+    preceding = tuple(_preceding_event(about))
     counted = [("field", path) for path, _ in about.fields if kind is BreachKind.NUMBER]
     holes = (_ANY_FRAME,) if both or counted else ()
-    hangs_on = (*both, *behind, *_beside(finding), *holes, *counted)
-    return (*both, *behind, *_faulty(finding)), hangs_on
+    hangs_on = (*both, *preceding, *_nearby_frames(finding), *holes, *counted)
+    return (*both, *preceding, *_faulty(finding)), hangs_on
 
 
 def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
@@ -94,7 +94,7 @@ def _differing(about: About) -> Iterator[EventSign]:
         yield from (_ANY_TEXT, _MOVED_TEXT)
 
 
-def _behind(about: About) -> Iterator[EventSign]:
+def _preceding_event(about: About) -> Iterator[EventSign]:
     """The event behind which it came, of which it may be."""
     kind, event = about.behind or ("", 0)
     if not kind:
@@ -127,7 +127,7 @@ def _faulty(finding: Finding) -> Iterator[EventSign]:
         yield _ANY_FRAME  # it is not said of which type the lost one is
 
 
-def _beside(finding: Finding) -> Iterator[EventSign]:
+def _nearby_frames(finding: Finding) -> Iterator[EventSign]:
     """Frames near it, where an event may have fallen apart."""
     about = finding.about
     is_frame = about.kind is BreachKind.EVENT and about.type.endswith(_FRAME)

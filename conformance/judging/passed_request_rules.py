@@ -8,26 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.core.errors import Place
-from conformance.rules.forms.never import Never
-from conformance.rules.model import Rule
+from conformance.judging.demand_rules import demand_rule
 from conformance.rules.verdicts import Level
 
-
-def _asked_rule(
-    id_: str, says: str, seen: tuple[str, str], hint: str, level: Level = Level.SHOULD
-) -> Rule:
-    """A rule `scenario/asked-...`; `seen` is a public report of the harm, with its words."""
-    address, quote = seen
-    source = ({"spec": address, "quote": quote},)
-    place = Place("added by a run")
-    return Rule(
-        f"scenario/asked-{id_}", level, says, source, "0.1.0", Never(()), {}, place, hint=hint
-    )
-
-
-ASKED_EFFORT: Final = _asked_rule(
-    "effort",
+ASKED_EFFORT: Final = demand_rule(
+    "asked-effort",
     "A gateway passes the effort on, in the form of the upstream API.",
     (
         "https://github.com/BerriAI/litellm/issues/38084",
@@ -35,8 +20,8 @@ ASKED_EFFORT: Final = _asked_rule(
     ),
     "Typical of a gateway that does not know the model and drops what it is unsure of.",
 )
-ASKED_TOOLS: Final = _asked_rule(
-    "tools",
+ASKED_TOOLS: Final = demand_rule(
+    "asked-tools",
     "A gateway offers every function of the client upstream, with the same required parameters.",
     (
         "https://github.com/RelayPlane/proxy/issues/1",
@@ -45,8 +30,8 @@ ASKED_TOOLS: Final = _asked_rule(
     "Without them the model cannot call; a gateway may add functions of its own.",
     Level.MUST,
 )
-ASKED_LIMIT: Final = _asked_rule(
-    "limit",
+ASKED_LIMIT: Final = demand_rule(
+    "asked-limit",
     "A gateway passes the token limit on, and does not raise it.",
     (
         "https://github.com/maximhq/bifrost/issues/4354",
@@ -54,8 +39,8 @@ ASKED_LIMIT: Final = _asked_rule(
     ),
     "A smaller limit is right, and so is a limit that adds the thinking budget.",
 )
-ASKED_HISTORY: Final = _asked_rule(
-    "history",
+ASKED_HISTORY: Final = demand_rule(
+    "asked-history",
     "A gateway passes the user's turns on with their texts, none lost and none invented.",
     (
         "https://github.com/yvgude/lean-ctx/issues/1789",
@@ -63,8 +48,8 @@ ASKED_HISTORY: Final = _asked_rule(
     ),
     "A gateway may join turns where roles have to alternate.",
 )
-ASKED_ANSWERS: Final = _asked_rule(
-    "answers",
+ASKED_ANSWERS: Final = demand_rule(
+    "asked-answers",
     "A gateway passes the model's earlier texts, its calls and the tool results on unchanged.",
     (
         "https://github.com/yvgude/lean-ctx/issues/1789",
@@ -73,8 +58,8 @@ ASKED_ANSWERS: Final = _asked_rule(
     "Typical of a gateway that rebuilds the history and loses turns of the model,"
     " calls or results.",
 )
-ASKED_CHOICE: Final = _asked_rule(
-    "choice",
+ASKED_CHOICE: Final = demand_rule(
+    "asked-choice",
     "A gateway passes on whether a request demands or forbids a tool call.",
     (
         "https://github.com/openai/openai-openapi",
@@ -82,8 +67,8 @@ ASKED_CHOICE: Final = _asked_rule(
     ),
     "A gateway that drops `tool_choice` leaves the call to chance.",
 )
-ASKED_SETTINGS: Final = _asked_rule(
-    "settings",
+ASKED_SETTINGS: Final = demand_rule(
+    "asked-settings",
     "A gateway passes stop sequences and temperature on unchanged.",
     (
         "https://github.com/openai/openai-openapi",
@@ -91,8 +76,8 @@ ASKED_SETTINGS: Final = _asked_rule(
     ),
     "The profile names a provider that accepts none of them, with a reason.",
 )
-ASKED_SYSTEM_PROMPT: Final = _asked_rule(
-    "system-prompt",
+ASKED_SYSTEM_PROMPT: Final = demand_rule(
+    "asked-system-prompt",
     "A gateway passes the client's instructions on unchanged, and adds none.",
     (
         "https://github.com/router-for-me/CLIProxyAPI/issues/1994",
@@ -100,8 +85,8 @@ ASKED_SYSTEM_PROMPT: Final = _asked_rule(
     ),
     "A system prompt of the gateway changes the answers, and costs tokens in every request.",
 )
-ASKED_TOOL_TEXTS: Final = _asked_rule(
-    "tool-texts",
+ASKED_TOOL_TEXTS: Final = demand_rule(
+    "asked-tool-texts",
     "A gateway passes descriptions and types of tools and parameters on unchanged.",
     (
         "https://github.com/BerriAI/litellm/issues/29854",
@@ -109,8 +94,8 @@ ASKED_TOOL_TEXTS: Final = _asked_rule(
     ),
     "A model without the description calls a tool in the wrong place, or guesses its arguments.",
 )
-ASKED_SEALED: Final = _asked_rule(
-    "sealed",
+ASKED_SEALED: Final = demand_rule(
+    "asked-sealed",
     "A gateway asks upstream for the encrypted thinking that its client asks for.",
     (
         "https://platform.openai.com/docs/api-reference/responses/create",
@@ -118,8 +103,8 @@ ASKED_SEALED: Final = _asked_rule(
     ),
     "Without it a client that stores nothing on the server cannot send the thinking back.",
 )
-ASKED_FORMAT: Final = _asked_rule(
-    "format",
+ASKED_FORMAT: Final = demand_rule(
+    "asked-format",
     "A gateway asks upstream for the JSON that its client asks for.",
     (
         "https://github.com/openai/openai-openapi",

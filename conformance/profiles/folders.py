@@ -53,5 +53,5 @@ def suggest_profile(name: str, dialect: str, folders: Iterable[Path]) -> str:
         return near
     others = sorted({path.parent.name for path in paths if path.stem == name})
     if others:
-        return f"{name!r} is there for {', '.join(others)}"
+        return f"{name!r} is for {', '.join(others)}"
     return nearest(name, names) or f"there are: {', '.join(sorted(names))}"

@@ -100,7 +100,7 @@ class ModelStub:
         names = ", ".join(visible(str(each)) for each in left[:_SHOWN])
         more = f" and {len(left) - _SHOWN} more" if left[_SHOWN:] else ""
         hint = 'unused="ignore" allows it, --conformance-record rewrite records anew'
-        return [f"never asked for: {names}{more} ({hint})"]
+        return [f"never requested: {names}{more} ({hint})"]
 
 
 def _missed_requests(replayed: ReplaySource | None) -> list[str]:

@@ -113,7 +113,7 @@ def _marked_cassettes(item: pytest.Item, named: Any) -> tuple[Path, ...]:
     paths = tuple(item.path.parent / each for each in several)
     for path in paths:
         if not path.exists():
-            raise UsageError(f"cassette: {path} is not there")
+            raise UsageError(f"cassette: {path} does not exist")
     return paths
 
 

@@ -252,7 +252,7 @@ def _checked_key(key: Node, entries: Mapping[str, tuple[Node, Node]]) -> Node:
         raise key.error("merge keys are not allowed")
     if key.value in entries:
         first = entries[key.value][0].line
-        raise key.error(f"key {shown(key.value)} is already there, in line {first}")
+        raise key.error(f"key {shown(key.value)} already appears in line {first}")
     return key
 
 

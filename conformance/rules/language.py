@@ -157,7 +157,7 @@ def grammar_faults(rule: Rule, node: Node) -> Iterator[Fault]:
 def _meaning_faults(rule: Rule, form: Grammar, text: Node) -> Iterator[Fault]:
     found = language(form, rule.aliases)
     if not found.is_known:
-        yield "warning", text.error("the grammar is too large to be understood")
+        yield "warning", text.error("the grammar is too large to analyse")
     elif found.is_empty:
         yield "error", text.error("the grammar has no words: none of its events may ever come")
     else:

@@ -95,7 +95,7 @@ def _no_twins(nodes: Node, rules: tuple[Rule, ...]) -> None:
     seen: set[str] = set()
     for node, rule in zip(nodes.sequence(), rules, strict=True):
         if rule.id in seen:
-            raise node.required("id").error(f"rule {rule.id!r} is there twice")
+            raise node.required("id").error(f"rule {rule.id!r} appears twice")
         seen.add(rule.id)
 
 

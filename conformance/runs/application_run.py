@@ -130,7 +130,7 @@ async def _find_upstream(run: ApiRun) -> Exchange:
         why = next(iter(outcome.silent.values()))
         # What it asked may be why it says nothing.
         strays = upstream.strays.sentence(unknown=True)
-        asked = f"; port {upstream.port} was asked for {strays}" if strays else ""
+        asked = f"; port {upstream.port} got {strays}" if strays else ""
         raise RemoteError(f"{why}{asked}", hint=hint)
     if not any(each.hop == "upstream" for each in outcome.exchanges):
         raise _unasked(outcome, upstream)

@@ -211,7 +211,7 @@ def _stray_notes(sender: RequestSender) -> Iterator[str]:
     """Upstream requests of a gateway or an application that belong to no model API."""
     strays = sender.upstream.strays.sentence(unknown=True) if sender.upstream else ""
     if strays:
-        yield f"the played model was also asked for what no API has: {strays}"
+        yield f"the played model also got requests that no API has: {strays}"
 
 
 def _cost_note(sender: RequestSender) -> str:

@@ -101,7 +101,7 @@ def _load_below(folder: Path) -> tuple[Scenario, ...]:
     names = [each.name for each in found]
     twice = next((each for each in found if names.count(each.name) > 1), None)
     if twice is not None:
-        raise SpecError(f"scenario {twice.name!r} is there twice below {folder}")
+        raise SpecError(f"scenario {twice.name!r} appears twice below {folder}")
     return found
 
 
@@ -161,7 +161,7 @@ def _read_step(node: Node, known: Mapping[str, Step], values: Mapping[str, Any])
     entries = node.mapping(STEP_KEYS)
     role = read_name(node.required("role"))
     if role in known:
-        raise node.required("role").error(f"role {role!r} is there twice")
+        raise node.required("role").error(f"role {role!r} appears twice")
     below = _earlier_step(entries["like"], known) if "like" in entries else None
     carry = _read_carry(entries["after"], known) if "after" in entries else None
     if carry is not None and "ask" in entries:

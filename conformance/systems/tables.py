@@ -110,7 +110,7 @@ def read_system(root: Node) -> System:
         each = _read_requirement(node, name, documents, presets)
         if each.id in found:
             first = found[each.id].place.line
-            raise node.required("id").error(f"{each.id!r} is already there, in line {first}")
+            raise node.required("id").error(f"{each.id!r} already appears in line {first}")
         found[each.id] = each
     return System(
         name=name,
@@ -128,7 +128,7 @@ def _read_presets(node: Node | None) -> dict[str, Preset]:
         keys = each.mapping(_PRESET_KEYS)
         name, profile = read_name(each.required("name")), each.required("profile")
         if name in found:
-            raise each.required("name").error(f"preset {name!r} is there twice")
+            raise each.required("name").error(f"preset {name!r} appears twice")
         found[name] = Preset(
             name=name,
             side=each.required("side").one_of(_PRESET_SIDES),

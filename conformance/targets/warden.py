@@ -53,7 +53,7 @@ class Warden:
         for descriptor in (0, 1, 2):  # the program's own: its end is the end of its pipes
             os.dup2(nowhere, descriptor)
         self._runs = not reason
-        self._say(f"failed {reason.decode()}" if reason else "started")
+        self._report(f"failed {reason.decode()}" if reason else "started")
         return self._runs
 
     def mind(self) -> None:
@@ -73,7 +73,7 @@ class Warden:
             if self._control in ready and not self._obey():
                 break
         self._end_all()
-        self._say("done")
+        self._report("done")
 
     def _obey(self) -> bool:
         """Whether the program may run on."""
@@ -90,7 +90,7 @@ class Warden:
             _signal(-self._program, signal.SIGKILL)
         self._wait(_GRACE_S)
         for pid in self._alive():
-            self._say(f"left {pid} {process_words(pid)}")
+            self._report(f"left {pid} {process_words(pid)}")
         until = time.monotonic() + _KILLING_S
         while self._has_children and time.monotonic() < until:
             if self._group:
@@ -99,7 +99,7 @@ class Warden:
                 _signal(pid, signal.SIGKILL)
             self._wait(_LOOK_S)
         for pid in self._alive():
-            self._say(f"stuck {pid} {process_words(pid)}")
+            self._report(f"stuck {pid} {process_words(pid)}")
         with suppress(OSError):  # there is none, or whoever started us takes it away
             os.rmdir(self._group)  # noqa: PTH106  # no `pathlib` in so short a start
 
@@ -122,13 +122,13 @@ class Warden:
                 return
             if pid == self._program:
                 self._runs = False
-                self._say(f"exited {os.waitstatus_to_exitcode(status)}")
+                self._report(f"exited {os.waitstatus_to_exitcode(status)}")
 
     def _alive(self) -> list[int]:
         """All below us that are no zombies."""
         return _below(os.getpid()) if self._has_children else []
 
-    def _say(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         with suppress(OSError):  # whoever bid is gone: everything is ended all the same
             os.write(self._control, line.encode("utf-8", "backslashreplace") + b"\n")
 

@@ -137,8 +137,8 @@ def _thinks_on(delta: Mapping[str, Any]) -> bool:
 def _says_more(delta: Mapping[str, Any]) -> bool:
     content = delta.get("content")
     parts = [part for part in objects_of(content) if part.get("type") not in PARTS]
-    said = text_of(content) or any(text_of(part.get("text")) for part in parts)
-    return bool(said or text_of(delta.get("refusal")))
+    spoken = text_of(content) or any(text_of(part.get("text")) for part in parts)
+    return bool(spoken or text_of(delta.get("refusal")))
 
 
 SENTINEL: Final = "[DONE]"

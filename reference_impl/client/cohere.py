@@ -117,14 +117,14 @@ class CohereReader(BlockReader):
 
     def _report_finish(self, ending: Fields) -> None:
         """Report why, and what it cost: what is billed is another number."""
-        reason, said = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
-        has_failed = reason in _FAILURES or bool(said)
+        reason, error = text_of(ending.get("finish_reason")), text_of(ending.get("error"))
+        has_failed = reason in _FAILURES or bool(error)
         if not has_failed:
             self._report.finish(reason)
         counts = object_of(object_of(ending.get("usage")).get("tokens"))
         self._report.tokens(**{name: counts.get(key) for name, key in _COUNTS.items()})
         if has_failed:
-            self._report.error({"code": reason, "message": said})
+            self._report.error({"code": reason, "message": error})
 
     def _close_open(self) -> None:
         self._speech.end_thinking()

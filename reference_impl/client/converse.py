@@ -55,8 +55,8 @@ class ConverseReader(BlockReader):
     def _read_body(self, payload: dict[str, Any]) -> None:
         message = object_of(object_of(payload.get("output")).get("message"))
         if not message:
-            said = text_of(payload.get("message")) or text_of(payload.get("Message"))
-            fault = payload.get("error") or said
+            text = text_of(payload.get("message")) or text_of(payload.get("Message"))
+            fault = payload.get("error") or text
             self._report.error(fault or "neither an answer nor an error")
             return
         self._begin_message(message)

@@ -201,8 +201,8 @@ class Report:
             return
         fields = object_of(given)
         code = next((fields[key] for key in ("code", "type") if _is_code(fields.get(key))), "")
-        said = (fields.get("status_code"), fields.get("status"), code)
-        status = next((value for value in said if count_of(value) in _STATUSES), None)
+        codes = (fields.get("status_code"), fields.get("status"), code)
+        status = next((value for value in codes if count_of(value) in _STATUSES), None)
         self.add("error", code=code, message=text_of(fields.get("message")), status=status)
 
 

@@ -88,8 +88,8 @@ class Harness:
             self._write({"seq": seq, "skipped": str(reason)})
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as fault:
             # A case that nobody foresaw must not end the run: the next ones are still good.
-            said = {"type": type(fault).__name__, "message": str(fault)}
-            self._write({"seq": seq, "errored": said})
+            error = {"type": type(fault).__name__, "message": str(fault)}
+            self._write({"seq": seq, "errored": error})
 
     def _introduction(self, command: Mapping[str, Any]) -> dict[str, Any]:
         if command.get("version") != PROTOCOL:

@@ -96,8 +96,10 @@ class InteractionsReader(BlockReader):
             self._report.finish(_STATES.get(status, status))
         self._report_usage(object_of(interaction.get("usage")))
         if status in _FAILURES:
-            said = [text_of(each.get("message")) for each in objects_of(interaction.get("errors"))]
-            self._report.error({"code": status, "message": next(iter(said), "")})
+            messages = [
+                text_of(each.get("message")) for each in objects_of(interaction.get("errors"))
+            ]
+            self._report.error({"code": status, "message": next(iter(messages), "")})
 
     def _report_usage(self, usage: Fields) -> None:
         given = added(usage, _INPUT) if count_of(usage.get(_INPUT[0])) is not None else None

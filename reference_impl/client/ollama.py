@@ -131,8 +131,8 @@ def _messages_of_ask(ask: Ask) -> Iterator[dict[str, Any]]:
 def _message_of_answer(turn: Turn, *, sends: bool) -> dict[str, Any]:
     thinking = turn.thinking if sends else ""
     calls = [_call_to_model(call) for call in turn.calls]
-    said = present(thinking=thinking, tool_calls=calls)
-    return {"role": "assistant", "content": turn.text, **said}
+    message = present(thinking=thinking, tool_calls=calls)
+    return {"role": "assistant", "content": turn.text, **message}
 
 
 def _call_to_model(call: Called) -> dict[str, Any]:

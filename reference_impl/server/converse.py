@@ -169,8 +169,8 @@ def _blocks_of_turn(turn: ConverseTurn, place: str) -> Iterator[dict[str, Any]]:
             yield {"type": "tool_use", **named, "input": use.input}
         elif block.tool_result is not None:
             result = block.tool_result
-            said = [{"type": "text", "text": each.text} for each in result.content]
-            yield {"type": "tool_result", "tool_use_id": result.tool_use_id, "content": said}
+            content = [{"type": "text", "text": each.text} for each in result.content]
+            yield {"type": "tool_result", "tool_use_id": result.tool_use_id, "content": content}
         else:
             raise Refusal(f"The ContentBlock object at {at} must set one member.", param=at)
 
@@ -191,8 +191,8 @@ def _thinking_block(reasoning: ReasoningContent, place: str) -> dict[str, Any]:
 def _offered_tools(config: ConverseTools | None) -> Iterator[dict[str, Any]]:
     for tool in config.tools if config is not None else ():
         spec = tool.tool_spec
-        said = {} if spec.description is None else {"description": spec.description}
-        yield {"name": spec.name, "input_schema": spec.input_schema.json, **said}
+        fields = {} if spec.description is None else {"description": spec.description}
+        yield {"name": spec.name, "input_schema": spec.input_schema.json, **fields}
 
 
 def _tool_choice(config: ConverseTools | None) -> dict[str, str] | None:
@@ -263,8 +263,8 @@ class ConverseStream:
             yield Wire({**place, "delta": delta}, "contentBlockDelta")
 
     def _metadata(self) -> dict[str, Any]:
-        given, said = self._usage["input_tokens"], self._usage["output_tokens"]
-        usage = {"inputTokens": given, "outputTokens": said, "totalTokens": given + said}
+        given, output = self._usage["input_tokens"], self._usage["output_tokens"]
+        usage = {"inputTokens": given, "outputTokens": output, "totalTokens": given + output}
         took = int((self._stamp.clock() - self._asked_at) * 1000)
         return {"usage": usage, "metrics": {"latencyMs": took}}
 

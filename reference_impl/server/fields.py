@@ -89,10 +89,10 @@ def typed(fields: Any, kind: type[Structure], within: str = "") -> Structure:
     try:
         return msgspec.convert(fields, kind)
     except (msgspec.ValidationError, RecursionError) as err:
-        said = str(err)
-        place = _PLACE.search(said)
+        message = str(err)
+        place = _PLACE.search(message)
         param = (within + (place[1] if place else "")).lstrip(".")
-        reason = _PLACE.sub("", said)
+        reason = _PLACE.sub("", message)
         raise Refusal(f"{param}: {reason}" if param else reason, param=param or None) from err
 
 

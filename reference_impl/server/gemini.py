@@ -212,8 +212,8 @@ def _turns_of_contents(contents: list[GeminiContent]) -> Iterator[Turn]:
             continue
         results = [part.function_response for part in content.parts if part.function_response]
         for result in results:
-            said = result.response.get("result", result.response.get("output", result.response))
-            text = said if isinstance(said, str) else json.dumps(said)
+            output = result.response.get("result", result.response.get("output", result.response))
+            text = output if isinstance(output, str) else json.dumps(output)
             yield result_turn(result.id or result.name, text)
         if not results:
             yield text_turn("user", _text_in(content.parts))

@@ -175,11 +175,11 @@ def _turns_of_steps(steps: list[InteractionStep]) -> Iterator[Turn]:
 
 
 def _turn_of_answer(steps: list[InteractionStep]) -> Turn:
-    said = "".join(_content_text(step.content) for step in steps)
+    text = "".join(_content_text(step.content) for step in steps)
     thought = "".join(_content_text(step.summary) for step in steps)
     made = (step for step in steps if step.type == "function_call")
     return assistant(
-        said, thought, [function_call(call.id, call.name, call.arguments) for call in made]
+        text, thought, [function_call(call.id, call.name, call.arguments) for call in made]
     )
 
 
@@ -232,8 +232,8 @@ class InteractionStream(BlockProjection):
     def _begin_block(self, kind: str, **fields: Any) -> Iterator[Wire]:
         yield _wire_of("step.start", index=self._index, step={"type": kind, **fields})
 
-    def _one_delta(self, kind: str, **said: Any) -> Wire:
-        return _wire_of("step.delta", index=self._index, delta={"type": kind, **said})
+    def _one_delta(self, kind: str, **content: Any) -> Wire:
+        return _wire_of("step.delta", index=self._index, delta={"type": kind, **content})
 
     def _end_block(self, kind: str) -> Iterator[Wire]:
         if kind == "thought":
@@ -314,5 +314,5 @@ def _add_delta(step: dict[str, Any], delta: Mapping[str, Any]) -> None:
 
 
 def _joined_content(before: list[Any] | None, text: str) -> list[Any]:
-    said = "".join(piece["text"] for piece in before or ())
-    return [{"type": "text", "text": said + text}]
+    words = "".join(piece["text"] for piece in before or ())
+    return [{"type": "text", "text": words + text}]

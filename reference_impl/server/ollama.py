@@ -143,8 +143,8 @@ def _effort_of_request(service: Service, request: OllamaFields) -> Effort:
         return Effort(thinks=think is None and can_think)
     if think is not True and think not in LEVELS:
         known = ", ".join(f'"{level}"' for level in LEVELS)
-        said = f"invalid think value: {msgspec.json.encode(think).decode()}"
-        raise Refusal(f"{said} (must be {known}, true, or false)", param="think")
+        text = f"invalid think value: {msgspec.json.encode(think).decode()}"
+        raise Refusal(f"{text} (must be {known}, true, or false)", param="think")
     if not can_think:
         raise Refusal(f'"{request.model}" does not support thinking', param="think")
     return Effort() if think is True else effort(think, "think", LEVELS)

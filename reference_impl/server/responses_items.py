@@ -144,10 +144,10 @@ class OnePart:
 
     def feed(self, text: str) -> Iterator[tuple[int, str]]:
         text = self._held + text
-        said = text.rstrip()
-        self._held = text[len(said) :]
-        if said:
-            yield 0, said if self._begun else said.lstrip()
+        spoken = text.rstrip()
+        self._held = text[len(spoken) :]
+        if spoken:
+            yield 0, spoken if self._begun else spoken.lstrip()
             self._begun = True
 
 

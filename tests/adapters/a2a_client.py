@@ -29,16 +29,16 @@ async def events_of(command: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]
         capabilities=types.AgentCapabilities(streaming=True),
         supported_interfaces=[interface],
     )
-    said = types.Message(
+    message = types.Message(
         role="ROLE_USER", message_id="m", parts=[types.Part(text=question(command))]
     )
     asking = client.ClientFactory(client.ClientConfig(streaming=True)).create(card)
-    async for event in asking.send_message(types.SendMessageRequest(message=said)):
+    async for event in asking.send_message(types.SendMessageRequest(message=message)):
         yield as_dict(event)
 
 
 def stream(command: Mapping[str, Any]) -> Iterator[Event]:
-    said = {True: "", False: ""}  # thoughts, and text
+    texts = {True: "", False: ""}  # thoughts, and text
     events = events_of(command)
 
     async def following() -> dict[str, Any] | None:
@@ -46,7 +46,7 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
 
     with asyncio.Runner() as runner:
         while (event := runner.run(following())) is not None:
-            yield from shown(event, said)
+            yield from shown(event, texts)
 
 
 def shown(event: Mapping[str, Any], said: dict[bool, str]) -> Iterator[Event]:
@@ -72,9 +72,9 @@ def _texts(parts: Sequence[Mapping[str, Any]], *, is_thought: bool) -> Iterator[
             yield part.get("text", "")
 
 
-def _rest(said: str, text: str) -> str:
+def _rest(known: str, text: str) -> str:
     """What a text says that was not said before."""
-    return text.removeprefix(said) if text not in said else ""
+    return text.removeprefix(known) if text not in known else ""
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     arguments = {"model": command["model"], "messages": messages, "max_tokens": 1024}
     with sdk.messages.stream(**arguments) as events:
         for event in events:
-            yield from heard(event)
+            yield from events_of(event)
 
 
-def heard(event: Any) -> Iterator[Event]:
+def events_of(event: Any) -> Iterator[Event]:
     """What one event of the helper says."""
     match event.type:
         case "thinking":

@@ -75,17 +75,17 @@ def stream_of(command: str, events: Reader) -> Callable[[Mapping[str, Any]], Ite
     """Runs the command once a case, in an empty folder and with a home of its own."""
 
     def stream(case: Mapping[str, Any]) -> Iterator[Event]:
-        told: list[Event] = []
+        reported: list[Event] = []
         failed: Failed | None = None
         # What comes is told at the end: a turn without one is none that could be judged.
         for line in lines_of([*command.format(case["model"]).split(), question(case)], case):
             try:
-                told += events(line)
+                reported += events(line)
             except Failed as said:
                 failed = said
             if is_whole(line):
                 break  # it goes on by itself: calls fail, and it asks again
-        yield from told
+        yield from reported
         if failed:
             raise failed
 

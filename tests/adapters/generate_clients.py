@@ -51,9 +51,9 @@ def cut_at(texts: Iterator[str], pairs: list[list[str]]) -> Iterator[Event]:
             pieces.append(text)  # noqa: PERF402  # what came so far stays
     except Exception as error:  # noqa: BLE001  # what came before it counts, whatever it is
         failure = error
-    said = "".join(pieces)
+    words = "".join(pieces)
     opening, closing = pairs[0] if pairs else ("\0", "")
-    before, begun, rest = said.partition(opening)
+    before, begun, rest = words.partition(opening)
     thought, _, after = rest.partition(closing) if begun else ("", "", "")
     yield from spoken(before)
     yield from thinking(thought)

@@ -28,7 +28,7 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     dialect = command["dialect"]
     chunks = litellm.completion(
         model=PREFIXES[dialect] + command["model"],
-        messages=[said(each) for each in command["messages"]],
+        messages=[chat_entry(each) for each in command["messages"]],
         api_base=base.removesuffix("/v1") if dialect == "anthropic.messages" else base,
         api_key="none",
         stream=True,
@@ -52,7 +52,7 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
                 yield {"type": "finish", "reason": choice.finish_reason}
 
 
-def said(entry: Mapping[str, Any]) -> dict[str, Any]:
+def chat_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Entries of the history as Chat Completions has them; what it has not is said in short."""
     content = entry.get("content")
     role = entry.get("role")

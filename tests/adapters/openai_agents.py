@@ -32,12 +32,12 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     async def next_event() -> Any:
         return await anext(events, None)
 
-    def heard() -> Iterator[Any]:
+    def events_of() -> Iterator[Any]:
         while event := loop.run_until_complete(loop.create_task(next_event(), context=context)):
             yield event
 
     try:
-        for event in openai_responses.told(heard()):
+        for event in openai_responses.reported_events(events_of()):
             if event["type"] == "thinking.delta" and command["dialect"] == "openai.chat":
                 yield event | {"channel": "raw"}
             elif event["type"] != "finish":  # a run has no reason for its end

@@ -18,17 +18,17 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     sdk = client(command)
     if command["dialect"] == "openai.responses":
         with sdk.responses.stream(**openai_responses.asked(command)) as events:
-            told = openai_responses.told(events)
-            yield from (event for event in told if event["type"] in EVENTS)
+            reported = openai_responses.reported_events(events)
+            yield from (event for event in reported if event["type"] in EVENTS)
         return
     with sdk.chat.completions.stream(
         model=command["model"], messages=command["messages"]
     ) as events:
         for event in events:
-            yield from heard(event)
+            yield from events_of(event)
 
 
-def heard(event: Any) -> Iterator[Event]:
+def events_of(event: Any) -> Iterator[Event]:
     """What one event of the helper says."""
     match event.type:
         case "content.delta":

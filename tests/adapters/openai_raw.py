@@ -29,7 +29,9 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     """One case."""
     if command["dialect"] == "openai.responses":
         arguments = openai_responses.asked(command)
-        yield from openai_responses.told(client(command).responses.create(**arguments, stream=True))
+        yield from openai_responses.reported_events(
+            client(command).responses.create(**arguments, stream=True)
+        )
         return
     chunks = client(command).chat.completions.create(
         model=command["model"], messages=command["messages"], stream=True
@@ -37,10 +39,10 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     calls = Calls()
     for chunk in chunks:
         for choice in chunk.choices or ():
-            yield from heard(choice, calls)
+            yield from events_of(choice, calls)
 
 
-def heard(choice: Any, calls: Calls) -> Iterator[Event]:
+def events_of(choice: Any, calls: Calls) -> Iterator[Event]:
     """What one choice of a chunk says."""
     delta, index = choice.delta, choice.index or 0
     if delta is not None:

@@ -10,7 +10,7 @@ from tests.adapters.harness import Event, Failed, spoken, thinking
 REASONS = {"max_output_tokens": "length"}
 
 
-def told(events: Iterable[Any]) -> Iterator[Event]:
+def reported_events(events: Iterable[Any]) -> Iterator[Event]:
     """What a user of the SDK hears. Raises Failed where the response failed."""
     has_calls = is_over = False
     for event in events:
@@ -45,8 +45,8 @@ def _finish(event: Any, *, has_calls: bool) -> Iterator[Event]:
     reason = "tool_calls" if has_calls else "stop"
     if event.type == "response.incomplete":
         details = event.response.incomplete_details
-        said = details.reason if details else ""
-        reason = REASONS.get(said, said)
+        cause = details.reason if details else ""
+        reason = REASONS.get(cause, cause)
     yield {"type": "finish", "reason": reason}
 
 

@@ -28,7 +28,7 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
     heard_so_far: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
 
     def hear(chunk: Any) -> None:
-        for event in heard(chunk):
+        for event in events_of(chunk):
             heard_so_far.put(event)
 
     def run() -> None:
@@ -68,7 +68,7 @@ def ask(command: Mapping[str, Any], hear: Callable[[Any], None]) -> None:
         llm.completion(messages, on_token=hear)
 
 
-def heard(chunk: Any) -> Iterator[Event]:
+def events_of(chunk: Any) -> Iterator[Event]:
     """What one chunk says."""
     for choice in chunk.choices or ():
         delta = choice.delta

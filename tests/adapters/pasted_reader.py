@@ -27,10 +27,10 @@ def stream(command: Mapping[str, Any]) -> Iterator[Event]:
             if data == "[DONE]":
                 break
             for choice in json.loads(data)["choices"]:
-                yield from heard(choice, calls)
+                yield from events_of(choice, calls)
 
 
-def heard(choice: Mapping[str, Any], calls: Calls) -> Iterator[Event]:
+def events_of(choice: Mapping[str, Any], calls: Calls) -> Iterator[Event]:
     """What one choice of a chunk says."""
     delta, index = choice["delta"], choice["index"]
     yield from thinking(delta.get("reasoning_content"), choice=index)

@@ -52,11 +52,11 @@ async def asked(command: Mapping[str, Any]) -> AsyncIterator[Event]:
     request = ModelRequest.user_text_prompt(prompt)
     async with model_request_stream(model(command), [request]) as response:
         async for event in response:
-            for told in heard(event, channel):
-                yield told
+            for reported in events_of(event, channel):
+                yield reported
 
 
-def heard(event: Any, channel: str) -> Iterator[Event]:
+def events_of(event: Any, channel: str) -> Iterator[Event]:
     """What one event says; of Responses it knows summaries only."""
     if event.event_kind == "part_start":
         part = event.part

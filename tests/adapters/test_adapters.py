@@ -328,9 +328,9 @@ def test_a_cell_leads_to_what_it_says() -> None:
     page = matrix.PAGE.read_text("utf-8")
     rows = dict(re.findall(r'<a id="([^"]+)"></a>(.*)', page))
     cells = re.findall(r"\[(loses reasoning|fails|hides the break)\]\(#([^)]+)\)", page)
-    said = {"loses reasoning": matrix.AGREES}
+    expected = {"loses reasoning": matrix.AGREES}
     wrong = [
-        (word, rows[to]) for word, to in cells if said.get(word, matrix.ENDING) not in rows[to]
+        (word, rows[to]) for word, to in cells if expected.get(word, matrix.ENDING) not in rows[to]
     ]
     assert cells
     assert wrong == []

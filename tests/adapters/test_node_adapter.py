@@ -76,15 +76,15 @@ def test_the_adapter_of_node_answers_every_command_in_its_words(tmp_path: Path) 
         check=True,
         timeout=60,
     )
-    said = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert said[0]["implementation"]["ops"] == ["stream", "next_request", "extract"]
-    ends = {each["seq"]: each["end"] for each in said if "end" in each}
+    answers = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert answers[0]["implementation"]["ops"] == ["stream", "next_request", "extract"]
+    ends = {each["seq"]: each["end"] for each in answers if "end" in each}
     assert ends == {
         "whole": {"how": "completed"},
         "cut": {"how": "cut"},
         "fails": {"how": "failed", "message": "Error: no such model"},
     }
-    assert [each for each in said[1:] if not {"event", "end"} & set(each)] == [
+    assert [each for each in answers[1:] if not {"event", "end"} & set(each)] == [
         {"seq": "other", "skipped": "unknown to this adapter"},
         {"seq": "n", "request": {"path": "/v1/x", "headers": [], "json": {"messages": []}}},
         {"seq": "e", "errored": {"message": "Error: it is no message"}},

@@ -134,7 +134,7 @@ def shown(agent: Agent) -> list[Fields]:
     ]
     pieces = [*map(thought, deltas(LOCK)), *map(said, deltas(LOCK_TEXT))]
     whole = [thought(LOCK), said(LOCK_TEXT)]
-    told = [
+    events = [
         looked,
         [result("read_board", "adk-1", "12 to 1: closed")],
         *([each] for each in pieces),
@@ -142,7 +142,7 @@ def shown(agent: Agent) -> list[Fields]:
     ]
     return [
         agent.task(),
-        *(agent.status("working", parts) for parts in told),
+        *(agent.status("working", parts) for parts in events),
         agent.artifact(whole, last=True),
         agent.status("completed"),
     ]
@@ -153,8 +153,8 @@ def chunked(agent: Agent) -> list[Fields]:
     parts = [said(each) for each in deltas(LOCK_TEXT)]
     made = [agent.artifact([p], appended=n > 0, last=p is parts[-1]) for n, p in enumerate(parts)]
     again = [] if agent.is_old else [agent.task("completed")]
-    told = agent.status("working", [said("I look at the board.")])
-    return [agent.task(), told, *made, agent.status("completed"), *again]
+    events = agent.status("working", [said("I look at the board.")])
+    return [agent.task(), events, *made, agent.status("completed"), *again]
 
 
 def flower(agent: Agent) -> list[Fields]:

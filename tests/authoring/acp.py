@@ -26,8 +26,8 @@ def update(kind: str, session: str = SESSION, **fields: Any) -> Line:
 def chunks(kind: str, text: str, message_id: str = "", session: str = SESSION) -> list[Line]:
     """A thought or a message, piece by piece."""
     named = {"messageId": message_id} if message_id else {}
-    said = [{"type": "text", "text": piece} for piece in deltas(text)]
-    return [update(f"agent_{kind}_chunk", session, content=block, **named) for block in said]
+    contents = [{"type": "text", "text": piece} for piece in deltas(text)]
+    return [update(f"agent_{kind}_chunk", session, content=block, **named) for block in contents]
 
 
 def asked(method: str, number: int, **params: Any) -> Line:
@@ -42,8 +42,8 @@ def answered(number: int, **result: Any) -> Line:
 
 def prompt(text: str, number: int = 2, session: str = SESSION) -> Line:
     """What the user asks."""
-    said = [{"type": "text", "text": text}]
-    return asked("session/prompt", number, sessionId=session, prompt=said)
+    content = [{"type": "text", "text": text}]
+    return asked("session/prompt", number, sessionId=session, prompt=content)
 
 
 def cancel() -> Line:

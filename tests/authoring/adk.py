@@ -58,17 +58,17 @@ class Run:
         made = []
         for number, piece in enumerate(pieces, 1):
             ended = {"finishReason": reason} if number == len(pieces) else {}
-            said = content(piece)
-            said |= {"partial": True, **ended, "usageMetadata": usage}
-            made.append(self.event(event_id, author, modelVersion=MODEL, **said))
+            fragment = content(piece)
+            fragment |= {"partial": True, **ended, "usageMetadata": usage}
+            made.append(self.event(event_id, author, modelVersion=MODEL, **fragment))
         whole = {**content(*parts), "partial": False, "finishReason": reason, **last}
         whole["usageMetadata"] = usage
         return [*made, self.event(event_id, author, modelVersion=MODEL, **whole)]
 
     def whole(self, parts: Sequence[Fields], usage: Fields, **more: Any) -> Fields:
         """An answer that was not streamed."""
-        said = {**content(*parts), "finishReason": "STOP", **more, "usageMetadata": usage}
-        return self.event(modelVersion=MODEL, **said)
+        whole_event = {**content(*parts), "finishReason": "STOP", **more, "usageMetadata": usage}
+        return self.event(modelVersion=MODEL, **whole_event)
 
     def result(self, name: str, given: Any, call_id: str = CALL_ID) -> Fields:
         answered = {"id": call_id, "name": name, "response": {"result": given}}

@@ -50,9 +50,9 @@ def span(span_id: str, *parts: list[Fields]) -> list[Fields]:
     return [start, *chain.from_iterable(parts), end]
 
 
-def earlier_thought(said: str) -> list[Fields]:
+def earlier_thought(text: str) -> list[Fields]:
     """Reasoning as protocol 0.1.10 has it."""
-    pieces = [event("THINKING_TEXT_MESSAGE_CONTENT", delta=piece) for piece in deltas(said)]
+    pieces = [event("THINKING_TEXT_MESSAGE_CONTENT", delta=piece) for piece in deltas(text)]
     start, end = event("THINKING_TEXT_MESSAGE_START"), event("THINKING_TEXT_MESSAGE_END")
     return [event("THINKING_START"), start, *pieces, end, event("THINKING_END")]
 
@@ -87,6 +87,6 @@ def run(parts: Iterable[list[Fields]], version: str = "1.0") -> tuple[Message, .
 
 
 def run_input(question: str) -> Fields:
-    said = {"id": "user-1", "role": "user", "content": question}
+    message = {"id": "user-1", "role": "user", "content": question}
     rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
-    return {**RUN, "messages": [said], **rest}
+    return {**RUN, "messages": [message], **rest}

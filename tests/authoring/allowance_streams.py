@@ -207,8 +207,8 @@ def _not_named_chunks() -> Draft:
     """Z.ai's chunks do not say what they are, and begin with a line end."""
     server = Server(model="glm-4.6", repeats_role=True, bare=True)
     finish = server.said(finish="stop", content="").payload
-    said = [server.said(content="\n"), *_thought_and_said(server)[1:]]
-    pieces = [*said, Message({**finish, "usage": counted((9, 31, 0), details=False)})]
+    events = [server.said(content="\n"), *_thought_and_said(server)[1:]]
+    pieces = [*events, Message({**finish, "usage": counted((9, 31, 0), details=False)})]
     unnamed = [replace(piece, payload=cut(piece.payload, "object")) for piece in pieces]
     asked = _asked(model="glm-4.6")
     return chat.drafted("zai/chunks-without-object", asked, [*unnamed, DONE], profile="zai")

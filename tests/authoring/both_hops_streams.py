@@ -99,8 +99,8 @@ def _lighthouse() -> Draft:
         messages.text(3, LIGHTHOUSE_TEXT),
         messages.tool(4, "get_hours", ["{}"]),
     ]
-    said = [{"role": "user", "content": LIGHTHOUSE_ASKED}]
-    asked: Fields = {"model": "think-1", "max_tokens": 2048, "messages": said, "stream": True}
+    turns = [{"role": "user", "content": LIGHTHOUSE_ASKED}]
+    asked: Fields = {"model": "think-1", "max_tokens": 2048, "messages": turns, "stream": True}
     pieces = messages.answer(blocks, (420, 90, 12), "tool_use")
     return messages.drafted("anthropic/search", asked, pieces)
 
@@ -112,8 +112,8 @@ def _ferry() -> tuple[Draft, ...]:
 
 
 def _ui(topic: str, asked: str, pieces: Sequence[Piece], **facts: Any) -> Draft:
-    said = [{"id": "user-0", "role": "user", "parts": [{"type": "text", "text": asked}]}]
-    body = {"id": "chat-1", "trigger": "submit-message", "messages": said}
+    messages = [{"id": "user-0", "role": "user", "parts": [{"type": "text", "text": asked}]}]
+    body = {"id": "chat-1", "trigger": "submit-message", "messages": messages}
     return ui_message.drafted(f"ai-sdk/hops-{topic}", body, pieces, **facts)
 
 
@@ -144,13 +144,13 @@ def _ui_messages() -> Iterator[Draft]:
     yield both_hops(_ui("hosted-call", LIGHTHOUSE_ASKED, answer([shown])), _lighthouse())
 
 
-def _summary(item: str, said: str) -> list[Fields]:
+def _summary(item: str, text: str) -> list[Fields]:
     """A part of a summary with the two sealed values of its item; the later one counts."""
     begun, over = (
         own(itemId=item, reasoningEncryptedContent=opaque(f"{item} {which}", size))
         for which, size in (("begins", 48), ("ends", 96))
     )
-    return [*written("reasoning", f"{item}:0", said, **begun)[:-1], _end(f"{item}:0", over)]
+    return [*written("reasoning", f"{item}:0", text, **begun)[:-1], _end(f"{item}:0", over)]
 
 
 def _end(part_id: str, more: Fields) -> Fields:
@@ -213,8 +213,8 @@ def _agui_runs() -> Iterator[Draft]:
 def _agent_turn() -> Draft:
     """Parts of a summary, which the protocol does not tell apart, with blank lines around them."""
     thought = "".join(f"\n\n{each}" for each in responses.DUSK)
-    said = acp.chunks("message", responses.DUSK_TEXT)
-    lines = [*acp.chunks("thought", thought), *said, acp.stopped()]
+    events = acp.chunks("message", responses.DUSK_TEXT)
+    lines = [*acp.chunks("thought", thought), *events, acp.stopped()]
     shown = acp.drafted("agent/hops-summary", lines)
     return both_hops(shown, _providers()["openai.responses/demo/summary"])
 
@@ -225,7 +225,7 @@ def _sealed_item(item: str) -> list[Fields]:
 
 
 def _agui(topic: str, asked: str, pieces: Sequence[Piece]) -> Draft:
-    said = [{"id": "user-1", "role": "user", "content": asked}]
+    messages = [{"id": "user-1", "role": "user", "content": asked}]
     rest: Fields = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
-    body = {**agui.RUN, "messages": said, **rest}
+    body = {**agui.RUN, "messages": messages, **rest}
     return agui.drafted(f"agent/hops-{topic}", body, pieces)

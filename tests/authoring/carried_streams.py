@@ -52,9 +52,9 @@ def _chat(topic: str, profile: str, model: str, *, carries: bool) -> Draft:
         pieces = answer(server, "reasoning_content", thought, text)
         return chat.drafted(topic, asked, pieces, **facts)
 
-    said: Fields = {"role": "assistant", "content": FERRY_TEXT}
-    said |= {"reasoning_content": FERRY_THOUGHT} if carries else {}
-    second = turn(FOUND, SURE_TEXT, said, _SURE)
+    message: Fields = {"role": "assistant", "content": FERRY_TEXT}
+    message |= {"reasoning_content": FERRY_THOUGHT} if carries else {}
+    second = turn(FOUND, SURE_TEXT, message, _SURE)
     return _next(turn(FERRY_THOUGHT, FERRY_TEXT), second, "turn", "next-turn")
 
 
@@ -70,10 +70,10 @@ def _responses(profile: str, *, carries: bool) -> Draft:
         return responses.drafted(topic, asked, stream(events), **facts)
 
     thought = summarised(Item(0, "rs_01"), ["**Looking back**", FERRY_THOUGHT])
-    said = message(Item(1, "msg_02"), FERRY_TEXT)
-    back = closed([*thought, *said] if carries else said)
+    answer = message(Item(1, "msg_02"), FERRY_TEXT)
+    back = closed([*thought, *answer] if carries else answer)
     more = [*summarised(Item(0, "rs_03"), [FOUND]), *message(Item(1, "msg_04"), SURE_TEXT)]
-    return _next(turn([*thought, *said]), turn(more, *back, _SURE), "turn", "next-turn")
+    return _next(turn([*thought, *answer]), turn(more, *back, _SURE), "turn", "next-turn")
 
 
 def _messages_asked(*history: Fields, **more: Any) -> Fields:
@@ -99,8 +99,8 @@ def _sent_back() -> Fields:
 def _messages_turns(profile: str, *, carries: bool) -> Draft:
     facts: Fields = {"profile": profile, "chosen": {"model": blocks.MODEL}}
     topic = f"{profile}/next-turn"
-    said = {"type": "text", "text": FERRY_TEXT}
-    content = [_sent_back(), said] if carries else [said]
+    part = {"type": "text", "text": FERRY_TEXT}
+    content = [_sent_back(), part] if carries else [part]
     pieces = blocks.answer([_signed(), blocks.text(1, FERRY_TEXT)], (30, 30, 12))
     first = messages.drafted(topic, _messages_asked(), pieces, **facts)
     asked = _messages_asked({"role": "assistant", "content": content}, _SURE)

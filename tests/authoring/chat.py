@@ -123,7 +123,7 @@ def crlf(pieces: list[Message]) -> list[bytes]:
 def side_by_side(choices: Sequence[tuple[str, str]]) -> list[Message]:
     """Answers to one request, of a thought and a text each, that come in turns."""
     server, numbers = Server(), range(len(choices))
-    said: list[list[Fields]] = [
+    events: list[list[Fields]] = [
         [
             *({"reasoning_content": each} for each in deltas(thought)),
             *({"content": each} for each in deltas(text)),
@@ -133,10 +133,10 @@ def side_by_side(choices: Sequence[tuple[str, str]]) -> list[Message]:
     return [
         *(server.said(index=index, role="assistant", content="") for index in numbers),
         *(
-            server.said(index=index, **said[index][turn])
-            for turn in range(max(map(len, said)))
+            server.said(index=index, **events[index][turn])
+            for turn in range(max(map(len, events)))
             for index in numbers
-            if turn < len(said[index])
+            if turn < len(events[index])
         ),
         *(server.said(index=index, finish="stop") for index in numbers),
         DONE,

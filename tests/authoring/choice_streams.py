@@ -66,8 +66,8 @@ def _chat_levels() -> Iterator[Draft]:
     yield _chat(LEVELS, "off")
     yield _chat(LEVELS, "low", reasoning_effort="low")
     yield _chat(LEVELS, "max", reasoning_effort="high")
-    said = {"role": "assistant", "content": KETTLE_TEXT}
-    history = _talk(said, {"role": "user", "content": AGAIN})
+    message = {"role": "assistant", "content": KETTLE_TEXT}
+    history = _talk(message, {"role": "user", "content": AGAIN})
     yield _chat(LEVELS, "high", messages=history, reasoning_effort="high")
 
 
@@ -90,8 +90,8 @@ def _responses_levels() -> Iterator[Draft]:
     yield _responses(LEVELS, "low", reasoning={"effort": "low", "summary": "auto"})
     yield _responses(LEVELS, "max", reasoning=high)
     part = {"type": "output_text", "text": KETTLE_TEXT, "annotations": []}
-    said = {"type": "message", "id": "msg_00", "role": "assistant", "content": [part]}
-    more = (said, {"role": "user", "content": AGAIN})
+    message = {"type": "message", "id": "msg_00", "role": "assistant", "content": [part]}
+    more = (message, {"role": "user", "content": AGAIN})
     yield _responses(LEVELS, "high", *more, reasoning=high)
 
 
@@ -120,8 +120,8 @@ def _messages_levels() -> Iterator[Draft]:
         thinking = {"thinking": {"type": "enabled", "budget_tokens": budget}}
         yield _messages(LEVELS, level, budget + 1024, thinking, model=BUDGETED)
     yield _messages(LEVELS, "max", 4096, _adaptive("max"), model=ADAPTIVE)
-    said = {"role": "assistant", "content": [{"type": "text", "text": KETTLE_TEXT}]}
-    more = (said, {"role": "user", "content": AGAIN})
+    message = {"role": "assistant", "content": [{"type": "text", "text": KETTLE_TEXT}]}
+    more = (message, {"role": "user", "content": AGAIN})
     yield _messages(LEVELS, "high", 4096, _adaptive("high"), *more, model=ADAPTIVE)
 
 
@@ -147,7 +147,7 @@ def _messages(
         **thinking,
     }
     thought = [blocks.thinking(0, KETTLE_THOUGHT)] if thinking else []
-    said = [*thought, blocks.text(len(thought), KETTLE_TEXT)]
-    pieces = blocks.answer(said, (20, 30, 14 if thinking else None))
+    events = [*thought, blocks.text(len(thought), KETTLE_TEXT)]
+    pieces = blocks.answer(events, (20, 30, 14 if thinking else None))
     facts: Fields = {"profile": profile, "chosen": _chosen(level, model)}
     return messages.drafted(topic, body, pieces, **facts)

@@ -27,8 +27,8 @@ def line(kind: str, **fields: Any) -> Fields:
 
 def stated(message_id: str, block: Fields) -> Fields:
     """The line that states one block of a message."""
-    said = message(id=message_id, content=[block], usage=counted((9, 1, None)))
-    return line("assistant", message=said, parent_tool_use_id=None)
+    whole = message(id=message_id, content=[block], usage=counted((9, 1, None)))
+    return line("assistant", message=whole, parent_tool_use_id=None)
 
 
 def events(
@@ -51,8 +51,8 @@ def events(
 
 def lines(message_id: str, blocks: Iterable[list[Fields]]) -> Iterator[Fields]:
     """A message without its events."""
-    told = events(message_id, blocks, (9, 9, None))
-    return (each for each in told if each["type"] == "assistant")
+    streamed = events(message_id, blocks, (9, 9, None))
+    return (each for each in streamed if each["type"] == "assistant")
 
 
 def returned(call_id: str, result: str) -> Fields:
@@ -63,9 +63,11 @@ def returned(call_id: str, result: str) -> Fields:
 
 def failed() -> Fields:
     """An error of the API, worded as an answer."""
-    said = message(id="failure-1", model="<synthetic>", content=[{"type": "text", "text": FAILURE}])
-    told = {"error": "server_error", "is_api_error_message": True}
-    return line("assistant", message=said, parent_tool_use_id=None, **told)
+    failure = message(
+        id="failure-1", model="<synthetic>", content=[{"type": "text", "text": FAILURE}]
+    )
+    error = {"error": "server_error", "is_api_error_message": True}
+    return line("assistant", message=failure, parent_tool_use_id=None, **error)
 
 
 def run(

@@ -38,8 +38,8 @@ def summarised(item_id: str, *parts: str) -> list[Line]:
 
 def _part(item_id: str, place: int, text: str) -> list[Line]:
     at = {"itemId": item_id, "summaryIndex": place}
-    said = [note("item/reasoning/summaryTextDelta", **at, delta=d) for d in deltas(text)]
-    return [note("item/reasoning/summaryPartAdded", **at), *said]
+    events = [note("item/reasoning/summaryTextDelta", **at, delta=d) for d in deltas(text)]
+    return [note("item/reasoning/summaryPartAdded", **at), *events]
 
 
 def raw(item_id: str, text: str) -> list[Line]:
@@ -54,12 +54,14 @@ def raw(item_id: str, text: str) -> list[Line]:
 
 def message(item_id: str, text: str) -> list[Line]:
     """What the user reads."""
-    said = [note("item/agentMessage/delta", itemId=item_id, delta=piece) for piece in deltas(text)]
+    events = [
+        note("item/agentMessage/delta", itemId=item_id, delta=piece) for piece in deltas(text)
+    ]
     begun, over = (
         item(what, "agentMessage", item_id, text=each)
         for what, each in (("started", ""), ("completed", text))
     )
-    return [begun, *said, over]
+    return [begun, *events, over]
 
 
 def command(item_id: str, text: str) -> list[Line]:
@@ -91,8 +93,8 @@ def _messages(lines: Iterable[Line]) -> list[Fields]:
 
 def turn(parts: Iterable[list[Line]], over: Line | None = None) -> list[Line]:
     """A whole turn; without an end of its own it is completed, and has its last message."""
-    said = list(chain.from_iterable(parts))
+    events = list(chain.from_iterable(parts))
     begun = note("turn/started", turn={"id": "turn-1", "status": "inProgress", "items": []})
     asked = Line({"id": 3, "result": {"turn": {"id": "turn-1", "status": "inProgress"}}})
     counted = note("thread/tokenUsage/updated", tokenUsage={"total": COUNTS, "last": COUNTS})
-    return [begun, asked, *said, counted, over or ended(items=_messages(said)[-1:])]
+    return [begun, asked, *events, counted, over or ended(items=_messages(events)[-1:])]

@@ -21,8 +21,8 @@ def _event(kind: str, said: Fields, **fields: Any) -> Fields:
 def block(index: int, kind: str, pieces: Sequence[str]) -> list[Fields]:
     """A block of thinking or text."""
     start = _event("content-start", {"content": {"type": kind, kind: ""}}, index=index)
-    said = [_event("content-delta", {"content": {kind: each}}, index=index) for each in pieces]
-    return [start, *said, {"type": "content-end", "index": index}]
+    events = [_event("content-delta", {"content": {kind: each}}, index=index) for each in pieces]
+    return [start, *events, {"type": "content-end", "index": index}]
 
 
 def thinking(index: int, text: str) -> list[Fields]:
@@ -41,10 +41,10 @@ def plan(said: str) -> list[Fields]:
 def call(index: int, name: str, fragments: Sequence[str]) -> list[Fields]:
     begun = {"id": call_id(name, index), "type": "function"}
     opening = {**begun, "function": {"name": name, "arguments": ""}}
-    said = [{"function": {"arguments": each}} for each in fragments]
+    functions = [{"function": {"arguments": each}} for each in fragments]
     return [
         _event("tool-call-start", {"tool_calls": opening}, index=index),
-        *(_event("tool-call-delta", {"tool_calls": each}, index=index) for each in said),
+        *(_event("tool-call-delta", {"tool_calls": each}, index=index) for each in functions),
         {"type": "tool-call-end", "index": index},
     ]
 
@@ -57,8 +57,8 @@ def citation(index: int, start: int, words: str) -> list[Fields]:
     """A citation of the text, which begins at a character."""
     source = {"type": "document", "id": "doc:0", "document": {"id": "doc:0", "text": words}}
     cited = {"start": start, "end": start + len(words), "text": words, "sources": [source]}
-    said = {"citations": {**cited, "content_index": 0, "type": "TEXT_CONTENT"}}
-    return [_event("citation-start", said, index=index), {"type": "citation-end", "index": index}]
+    part = {"citations": {**cited, "content_index": 0, "type": "TEXT_CONTENT"}}
+    return [_event("citation-start", part, index=index), {"type": "citation-end", "index": index}]
 
 
 def counted(usage: Usage) -> Fields:
@@ -71,8 +71,8 @@ def counted(usage: Usage) -> Fields:
 
 
 def opening() -> Fields:
-    said = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-    return _event("message-start", said, id=ANSWER_ID)
+    head = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+    return _event("message-start", head, id=ANSWER_ID)
 
 
 def ending(reason: str, usage: Usage, **more: Any) -> Fields:

@@ -62,8 +62,8 @@ def listed(kind: str, prefix: str, entry: int, **more: Any) -> Fields:
 
 
 def delta(entry: int, content: Any, **more: Any) -> Message:
-    said = {"content_index": 0, **more, "model": MODEL, "role": "assistant", "content": content}
-    return event("message.output.delta", **_entry(entry, "msg"), **said)
+    message = {"content_index": 0, **more, "model": MODEL, "role": "assistant", "content": content}
+    return event("message.output.delta", **_entry(entry, "msg"), **message)
 
 
 def _entry(entry: int, prefix: str) -> Fields:
@@ -83,8 +83,8 @@ def timed(messages: Iterable[Message]) -> list[Message]:
 
 
 def _counted(usage: tuple[int, int], connectors: int = 0) -> Fields:
-    given, said = usage
-    counts = {"prompt_tokens": given, "completion_tokens": said}
+    given, output = usage
+    counts = {"prompt_tokens": given, "completion_tokens": output}
     return {
         **counts,
         "total_tokens": sum(usage) + connectors,

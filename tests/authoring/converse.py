@@ -87,8 +87,8 @@ def redacted(index: int, label: str) -> list[Framed]:
 
 
 def spoken(index: int, text: str, pieces: Sequence[str] = ()) -> list[Framed]:
-    said = pieces or deltas(text)
-    return [*(delta(index, text=piece) for piece in said), stopped(index)]
+    pieces_sent = pieces or deltas(text)
+    return [*(delta(index, text=piece) for piece in pieces_sent), stopped(index)]
 
 
 def call(index: int, name: str, arguments: Fields, *, number: int = 1) -> list[Framed]:
@@ -104,8 +104,8 @@ def call(index: int, name: str, arguments: Fields, *, number: int = 1) -> list[F
 
 
 def counted(usage: tuple[int, int]) -> Fields:
-    given, said = usage
-    return {"inputTokens": given, "outputTokens": said, "totalTokens": given + said}
+    given, output = usage
+    return {"inputTokens": given, "outputTokens": output, "totalTokens": given + output}
 
 
 def answer(

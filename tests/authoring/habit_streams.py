@@ -41,22 +41,22 @@ def _filtered() -> Iterator[Draft]:
     server = Server(model="grok-4-fast", bare=True)
     first = {"choices": [], "created": 0, "id": "", "model": "", "prompt_filter_results": []}
     usage = server.usage((9, 31, 12))
-    said = [
+    events = [
         server.said(role="assistant", reasoning_content=""),
         *server.each("reasoning_content", deltas(WIND_THOUGHT)),
         *server.each("content", deltas(WIND_TEXT)),
         server.said(finish="stop"),
     ]
-    pieces = [Message({**first, "object": ""}), *map(_with_results, said), usage, DONE]
+    pieces = [Message({**first, "object": ""}), *map(_with_results, events), usage, DONE]
     yield _chat("azure-grok/thinking-filtered", pieces)
 
     server = Server(model="gpt-4o", bare=True)
-    said = [
+    events = [
         server.opening(),
         *server.each("content", deltas(WIND_TEXT)),
         server.said(finish="stop"),
     ]
-    parts = [Message(first), *map(_with_results, said)]
+    parts = [Message(first), *map(_with_results, events)]
     yield _chat("copilot/filter-first", [*map(_without_object, parts), DONE])
 
 
@@ -73,13 +73,13 @@ def _usage_twice() -> Iterator[Draft]:
     server = Server()
     usage = counted((9, 31, 19))
     finish = {**server.said(finish="stop").payload, "x_groq": {"id": "req_00"}, "usage": usage}
-    said = answer(server, "reasoning", WIND_THOUGHT, WIND_TEXT)[:-2]
-    pieces = [*said, Message(finish), server.usage((9, 31, 19)), DONE]
+    events = answer(server, "reasoning", WIND_THOUGHT, WIND_TEXT)[:-2]
+    pieces = [*events, Message(finish), server.usage((9, 31, 19)), DONE]
     more = {"reasoning_format": "parsed", "stream_options": {"include_usage": True}}
     yield _chat("groq/usage-twice", pieces, **more)
 
     server = Server(model="@cf/think-1")
-    said = [
+    events = [
         server.opening(),
         *server.each("reasoning_content", deltas(WIND_THOUGHT)),
         *server.each("content", deltas(WIND_TEXT)),
@@ -87,7 +87,7 @@ def _usage_twice() -> Iterator[Draft]:
         server.chunk([]),
     ]
     step = {**counted((0, 1, 0), details=False), "neurons": 0.03}
-    steps = [Message({**piece.payload, "usage": step}) for piece in said]
+    steps = [Message({**piece.payload, "usage": step}) for piece in events]
     yield _chat("cloudflare/usage-in-steps", [*steps, DONE])
 
 
@@ -96,32 +96,32 @@ def _routed() -> Iterator[Draft]:
     server = Server(bare=True)
     finish = server.said(finish="stop").payload
     usage = counted((9, 12, 0), details=False)
-    said = [server.said(role="assistant"), *server.each("content", deltas(WIND_TEXT))]
-    yield _chat("huggingface/no-terminator", [*said, Message({**finish, "usage": usage})])
+    events = [server.said(role="assistant"), *server.each("content", deltas(WIND_TEXT))]
+    yield _chat("huggingface/no-terminator", [*events, Message({**finish, "usage": usage})])
 
     server = Server(repeats_role=True, bare=True)
     used = {"usage": {**counted((9, 12, 0), details=False), "search_context_size": "low"}}
-    said = [*server.each("content", deltas(WIND_TEXT)), server.said(content="", finish="stop")]
-    *chunks, end = [Message({**piece.payload, **used}) for piece in said]
+    events = [*server.each("content", deltas(WIND_TEXT)), server.said(content="", finish="stop")]
+    *chunks, end = [Message({**piece.payload, **used}) for piece in events]
     end = Message({**end.payload, "object": "chat.completion.done"})
     yield _chat("perplexity/by-the-clock", _by_the_clock([*chunks, end]))
 
     empty = {"graph_data": None, "llm_data": None}
     server = Server(extra={"system_fingerprint": "v1"})
-    said = [*server.each("content", deltas(WIND_TEXT), **empty), server.said(finish="stop")]
-    yield _chat("writer/graph-data", [server.opening(**empty), *said, DONE])
+    events = [*server.each("content", deltas(WIND_TEXT), **empty), server.said(finish="stop")]
+    yield _chat("writer/graph-data", [server.opening(**empty), *events, DONE])
 
 
 def _inline() -> Iterator[Draft]:
     """Thinking between tags inside content."""
     server = Server()
     tagged = [f"<think>{WIND_THOUGHT}</think>", *deltas(WIND_TEXT)]
-    said = [server.opening(), *server.each("content", tagged), server.said(finish="stop")]
-    yield _chat("venice/inline-think", [*said, DONE])
+    events = [server.opening(), *server.each("content", tagged), server.said(finish="stop")]
+    yield _chat("venice/inline-think", [*events, DONE])
 
     server = Server(bare=True, extra={"id": "req_0", "model": "think-1@main"})
-    said = [server.said(role="assistant"), *server.each("content", tagged)]
-    pieces = [*said, server.said(finish="stop")]
+    events = [server.said(role="assistant"), *server.each("content", tagged)]
+    pieces = [*events, server.said(finish="stop")]
     yield _chat("transformers-serve-4/inline-think", _by_the_clock(pieces))
 
 

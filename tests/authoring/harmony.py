@@ -75,16 +75,16 @@ def counted(prompt: int, answered: int) -> Fields:
 
 def streamed(tokens: Iterable[Token], reason: str, usage: tuple[int, int]) -> list[Message]:
     """The tokens as chunks; servers cut the stop marker off and state a reason."""
-    *said, last = [str(token.payload) for token in tokens]
-    chunks = [chunk(choice(text)) for text in said]
+    *others, last = [str(token.payload) for token in tokens]
+    chunks = [chunk(choice(text)) for text in others]
     end = chunk(choice("" if reason == "stop" else last, reason))
     return [*chunks, end, chunk(usage=counted(*usage)), DONE]
 
 
 def body(tokens: Iterable[Token], reason: str, usage: tuple[int, int]) -> Fields:
     """The tokens in one piece, without the stop marker."""
-    *said, last = [str(token.payload) for token in tokens]
-    text = "".join([*said, "" if reason == "stop" else last])
+    *others, last = [str(token.payload) for token in tokens]
+    text = "".join([*others, "" if reason == "stop" else last])
     payload = chunk(choice(text, reason), usage=counted(*usage)).payload
     assert isinstance(payload, dict)
     return payload

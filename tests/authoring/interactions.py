@@ -32,14 +32,14 @@ def step(index: int, begun: Fields, said: Iterable[Fields]) -> list[Fields]:
 
 def thought(index: int, signature: str, paragraphs: Sequence[str] = ()) -> list[Fields]:
     """A thought; its summary comes in whole paragraphs."""
-    told = [{"type": "thought_summary", "content": written(each)} for each in paragraphs]
+    summary = [{"type": "thought_summary", "content": written(each)} for each in paragraphs]
     signed = {"type": "thought_signature", "signature": signature}
-    return step(index, {"type": "thought"}, [*told, signed])
+    return step(index, {"type": "thought"}, [*summary, signed])
 
 
 def output(index: int, text: str, pieces: Sequence[str] = ()) -> list[Fields]:
-    said = [{"type": "text", "text": each} for each in pieces or deltas(text, 4)]
-    return step(index, {"type": "model_output"}, said)
+    contents = [{"type": "text", "text": each} for each in pieces or deltas(text, 4)]
+    return step(index, {"type": "model_output"}, contents)
 
 
 def call(index: int, call_id: str, name: str, fragments: Sequence[str]) -> list[Fields]:
@@ -57,13 +57,13 @@ def user(text: str) -> Fields:
 
 
 def counted(usage: Usage) -> Fields:
-    given, said, thoughts = usage
+    given, output, thoughts = usage
     return {
-        "total_tokens": given + said + thoughts,
+        "total_tokens": given + output + thoughts,
         "total_input_tokens": given,
         "input_tokens_by_modality": [{"modality": "text", "tokens": given}],
         "total_cached_tokens": 0,
-        "total_output_tokens": said,
+        "total_output_tokens": output,
         "total_tool_use_tokens": 0,
         "total_thought_tokens": thoughts,
     }

@@ -27,8 +27,8 @@ def message(*blocks: Events, provider: str = "anthropic", reason: str = "end_tur
     key = "stop_reason" if provider == "anthropic" else "status"
     ended: Fields = {"event": "message-finish", "usage": counts}
     ended["metadata"] = {key: reason, "model_provider": provider}
-    said = [each for block in numbered for each in block[:-1]]
-    return [start, *said, *(block[-1] for block in numbered), ended]
+    events = [each for block in numbered for each in block[:-1]]
+    return [start, *events, *(block[-1] for block in numbered), ended]
 
 
 def written(events: Events) -> list[Line]:
@@ -37,40 +37,40 @@ def written(events: Events) -> list[Line]:
 
 
 def thought(words: str, extras: Fields | None = None) -> Events:
-    said = [{"type": "reasoning-delta", "reasoning": each} for each in deltas(words, 3)]
+    events = [{"type": "reasoning-delta", "reasoning": each} for each in deltas(words, 3)]
     stated: Fields = {"reasoning": words, **({"extras": extras} if extras else {})}
-    return _block({"type": "reasoning", "reasoning": ""}, said, stated)
+    return _block({"type": "reasoning", "reasoning": ""}, events, stated)
 
 
 def text(words: str) -> Events:
-    said = [{"type": "text-delta", "text": each} for each in deltas(words, 3)]
-    return _block({"type": "text", "text": ""}, said, {"text": words})
+    events = [{"type": "text-delta", "text": each} for each in deltas(words, 3)]
+    return _block({"type": "text", "text": ""}, events, {"text": words})
 
 
 def call(*, so_far: bool = False) -> Events:
     """A call; `so_far`: each delta holds all of the arguments so far, as older servers send it."""
     named: Fields = {"id": CALL, "name": "read_board"}
     pieces = ['{"line": ', '"fog"}']
-    said: Events = [{"type": "tool-call-delta", "args": each} for each in pieces]
+    fragments: Events = [{"type": "tool-call-delta", "args": each} for each in pieces]
     if so_far:
         so_fars = (pieces[0], "".join(pieces))
         fields = ({"type": "tool_call_chunk", **named, "args": each} for each in so_fars)
-        said = [{"type": "block-delta", "fields": each} for each in fields]
+        fragments = [{"type": "block-delta", "fields": each} for each in fields]
     stated: Fields = {"type": "tool_call", **named, "args": {"line": "fog"}}
-    return _block({"type": "tool_call_chunk", **named, "args": ""}, said, stated)
+    return _block({"type": "tool_call_chunk", **named, "args": ""}, fragments, stated)
 
 
 def call_of_claude() -> Events:
     """A call as LangGraph.js passes it on: under Anthropic's names, beside the whole so far."""
     named: Fields = {"id": CALL, "name": "read_board"}
     pieces = ["", '{"line": ', '"fog"}']
-    said: Events = []
+    events: Events = []
     for number, piece in enumerate(pieces, 1):
         sent: Fields = {"type": "input_json_delta", "index": 0, "input": piece}
         whole = {"type": "tool_call_chunk", **named, "args": "".join(pieces[:number])}
-        said += [{"type": "block-delta", "fields": each} for each in (sent, whole)]
+        events += [{"type": "block-delta", "fields": each} for each in (sent, whole)]
     stated: Fields = {"type": "input_json_delta", "input": pieces[-1], "args": "".join(pieces)}
-    return _block({"type": "tool_use", **named, "input": ""}, said, stated)
+    return _block({"type": "tool_use", **named, "input": ""}, events, stated)
 
 
 def _block(content: Fields, said: Iterable[Fields], stated: Fields) -> Events:
@@ -85,13 +85,13 @@ def at_root(events: Events) -> list[Placed]:
 
 def tool_result() -> list[Placed]:
     """What a tool gave, as the server repeats it among the messages."""
-    said: Fields = {"type": "text", "text": "Fog since noon."}
+    block: Fields = {"type": "text", "text": "Fog since noon."}
     start: Fields = {"event": "message-start", "role": "tool", "id": "result-1"}
     events: Events = [
         {**start, "tool_call_id": CALL},
-        {"event": "content-block-start", "index": 0, "content": {**said, "text": ""}},
-        {"event": "content-block-delta", "index": 0, "content": said},
-        {"event": "content-block-finish", "index": 0, "content": said},
+        {"event": "content-block-start", "index": 0, "content": {**block, "text": ""}},
+        {"event": "content-block-delta", "index": 0, "content": block},
+        {"event": "content-block-finish", "index": 0, "content": block},
         {"event": "message-finish", "metadata": {}},
     ]
     return [((f"tools:{CALL}",), each) for each in events]

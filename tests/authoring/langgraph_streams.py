@@ -53,8 +53,8 @@ def drafts() -> Iterator[Draft]:
 
 
 def asked(modes: tuple[str, ...] = MODES, **more: Any) -> Fields:
-    said = {"messages": [{"type": "human", "content": ASKED}]}
-    return {"assistant_id": "agent", "input": said, "stream_mode": list(modes), **more}
+    state = {"messages": [{"type": "human", "content": ASKED}]}
+    return {"assistant_id": "agent", "input": state, "stream_mode": list(modes), **more}
 
 
 def thought(text: str = THOUGHT, signature: str = SIGNED) -> Fields:
@@ -160,10 +160,10 @@ def _version_one() -> list[Message]:
 def _subgraph() -> list[Message]:
     """A graph in the graph: what it says comes in its namespace, and is state of both."""
     graph, within = Graph(ASKED), "worker:synthetic"
-    said = _answer(graph, thought(), text(), namespace=within)
+    answer = _answer(graph, thought(), text(), namespace=within)
     given = Message({"worker": {"messages": list(graph.state)}}, "updates")
     first = [*Graph(ASKED).begin(), Graph(ASKED).values(within)]
-    return [*first, *said, given, graph.values()]
+    return [*first, *answer, given, graph.values()]
 
 
 def _beside() -> list[Message]:

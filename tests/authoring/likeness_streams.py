@@ -53,8 +53,8 @@ def _chat(topic: str, profile: str, pieces: Sequence[Message], **facts: Any) -> 
 
 
 def _texts(server: Server, *texts: str) -> list[Message]:
-    said = server.each("content", texts)
-    return [server.opening(), *said, server.said(finish="stop")]
+    events = server.each("content", texts)
+    return [server.opening(), *events, server.said(finish="stop")]
 
 
 def wrapped(server: Server) -> list[Message]:
@@ -107,7 +107,7 @@ def _company() -> Draft:
 # Responses
 
 
-def told(items: Sequence[Fields], asked: Fields, written: int = 34) -> tuple[Message, ...]:
+def ogx_stream(items: Sequence[Fields], asked: Fields, written: int = 34) -> tuple[Message, ...]:
     """A whole stream without event lines, as OGX sends it."""
     events = Answer("resp_00", "think-1", asked).completed(items, (9, written, 0))
     return stream(events, named=False)
@@ -123,7 +123,7 @@ def _responses(topic: str, asked: Fields, pieces: Sequence[Message], **facts: An
     return responses.drafted(topic, asked, pieces, **{"profile": profile, **facts})
 
 
-def thought_and_told(parts: Sequence[str], *, streamed: bool = True) -> list[Fields]:
+def thought_and_summary(parts: Sequence[str], *, streamed: bool = True) -> list[Fields]:
     """A reasoning item with raw thinking and then its summary."""
     thinking, summary = raw_thinking(REASONING, KNOTS_THOUGHT), summarised(REASONING, parts)
     (item,), (written,) = closed(thinking), closed(summary)
@@ -134,8 +134,8 @@ def thought_and_told(parts: Sequence[str], *, streamed: bool = True) -> list[Fie
 def _needs_effort() -> Draft:
     name, asked = "ogx-streamed/needs-effort", _asked(effort="low")
     items = [*raw_thinking(REASONING, KNOTS_THOUGHT), *_message(1)]
-    with_effort = _responses(name, asked, told(items, asked), role="with-effort")
-    pieces = told(_message(0), _asked())
+    with_effort = _responses(name, asked, ogx_stream(items, asked), role="with-effort")
+    pieces = ogx_stream(_message(0), _asked())
     return _responses(name, _asked(), pieces, role="without-effort", then=(with_effort,))
 
 
@@ -150,7 +150,7 @@ def _streamed_summaries() -> Draft:
     for role, kind in kinds.items():
         asked = _asked(effort="low", summary=kind)
         parts = DETAILED if kind == "detailed" else (CONCISE,)
-        pieces = told([*thought_and_told(parts), *_message(1)], asked)
+        pieces = ogx_stream([*thought_and_summary(parts), *_message(1)], asked)
         turns.append(
             _responses("ogx-streamed/summaries", asked, pieces, role=role, scenario="summary")
         )
@@ -160,20 +160,20 @@ def _streamed_summaries() -> Draft:
 
 def _unstated_parts() -> Draft:
     asked = _asked(effort="low", summary="detailed")
-    told_parts = [
+    summary_parts = [
         event
-        for event in thought_and_told(DETAILED)
+        for event in thought_and_summary(DETAILED)
         if event["type"] != "response.reasoning_summary_text.done"
     ]
-    pieces = told([*told_parts, *_message(1)], asked)
+    pieces = ogx_stream([*summary_parts, *_message(1)], asked)
     name, profile = "ogx-streamed/unstated-parts", "ogx-streamed-unstated"
     return _responses(name, asked, pieces, profile=profile)
 
 
 def _whole_summary() -> Draft:
     asked = _asked(effort="low", summary="detailed")
-    items = thought_and_told(("\n\n".join(DETAILED),), streamed=False)
-    return _responses("ogx-merged/whole-summary", asked, told([*items, *_message(1)], asked))
+    items = thought_and_summary(("\n\n".join(DETAILED),), streamed=False)
+    return _responses("ogx-merged/whole-summary", asked, ogx_stream([*items, *_message(1)], asked))
 
 
 def _thinking_as_summary() -> Draft:

@@ -74,18 +74,18 @@ def _thinking(field: str) -> list[Fields]:
 
 
 def _chat_talk(
-    profile: str, calls: Sequence[Fields], said: Sequence[Fields], beside: Fields | None = None
+    profile: str, calls: Sequence[Fields], events: Sequence[Fields], beside: Fields | None = None
 ) -> Draft:
     server = Server()
     pieces = [
         server.opening(content=None),
-        *(server.said(**each) for each in said),
+        *(server.said(**each) for each in events),
         *(server.said(tool_calls=[{"index": n, **each}]) for n, each in enumerate(calls)),
         server.said(finish="tool_calls"),
         server.usage((24, 33, 17)),
         DONE,
     ]
-    fields = {"reasoning_content": THOUGHT} if said else {}
+    fields = {"reasoning_content": THOUGHT} if events else {}
     called = {"role": "assistant", "content": None, **fields, **(beside or {})}
     return _chat(f"{profile}/talk", profile, server, pieces, {**called, "tool_calls": [*calls]})
 
@@ -115,11 +115,11 @@ def _chat(
 
 
 def _chat_text(server: Server, text: str) -> list[Message]:
-    said = [server.opening(), *server.each("content", deltas(text))]
+    events = [server.opening(), *server.each("content", deltas(text))]
     end = server.said(content="", finish="stop")
     if not server.repeats_role:
-        return [*said, end, server.usage((40, 12, 0)), DONE]
-    return [*said, end, Message({**end.payload, "usage": counted((40, 12, 0))}), DONE]
+        return [*events, end, server.usage((40, 12, 0)), DONE]
+    return [*events, end, Message({**end.payload, "usage": counted((40, 12, 0))}), DONE]
 
 
 def _openrouter_talk() -> Draft:
@@ -170,13 +170,13 @@ def _messages_talk(topic: str, beside: Fields) -> Draft:
         {"role": "assistant", "content": [signed, sealed, use]},
         {"role": "user", "content": [result]},
     ]
-    said = {"role": "assistant", "content": [{"type": "text", "text": TEXT}]}
+    message = {"role": "assistant", "content": [{"type": "text", "text": TEXT}]}
     return _carry_on(
         turn(blocks.answer([*thought, called], (30, 30, 12), "tool_use")),
         turn(blocks.answer([blocks.text(0, TEXT)], (60, 20, None)), *spoken),
         turn(
             blocks.answer([blocks.text(0, AGAIN_TEXT)], (80, 10, None)),
-            *(*spoken, said, _user(AGAIN)),
+            *(*spoken, message, _user(AGAIN)),
         ),
     )
 
@@ -206,13 +206,13 @@ def _converse_talk(topic: str, sealed: str = "") -> Draft:
     answered = [converse.reasoning(THOUGHT, "tide"), *kept, {"toolUse": use}]
     result = {"toolUseId": "tooluse_synthetic_1", "content": [{"text": RESULT}]}
     spoken = [{"role": "assistant", "content": answered}, user(toolResult=result)]
-    said = {"role": "assistant", "content": [{"text": TEXT}]}
+    message = {"role": "assistant", "content": [{"text": TEXT}]}
     return _carry_on(
         turn(converse.answer(called, (90, 60), "tool_use")),
         turn(converse.answer(converse.spoken(0, TEXT), (130, 22)), *spoken),
         turn(
             converse.answer(converse.spoken(0, AGAIN_TEXT), (160, 12)),
-            *(*spoken, said, user(text=AGAIN)),
+            *(*spoken, message, user(text=AGAIN)),
         ),
     )
 
@@ -241,14 +241,14 @@ def _responses_talk(name: str, *, store: bool) -> Draft:
         *call(Item(1, "fc_12"), NAME, compact(ARGUMENTS), [compact(ARGUMENTS)]),
     ]
     result = {"type": "function_call_output", "call_id": "call_fc_12", "output": RESULT}
-    told = [*summarised(Item(0, "rs_13"), [], encrypted=True), *message(Item(1, "msg_14"), TEXT)]
+    sent = [*summarised(Item(0, "rs_13"), [], encrypted=True), *message(Item(1, "msg_14"), TEXT)]
     more = [
         *summarised(Item(0, "rs_15"), [], encrypted=True),
         *message(Item(1, "msg_16"), AGAIN_TEXT),
     ]
     spoken = [*closed(called), result]
     return _carry_on(
-        turn(1, called), turn(2, told, *spoken), turn(3, more, *spoken, *closed(told), _user(AGAIN))
+        turn(1, called), turn(2, sent, *spoken), turn(3, more, *spoken, *closed(sent), _user(AGAIN))
     )
 
 

@@ -62,8 +62,8 @@ def _call_events(item: Fields, *, apart: bool) -> Iterable[Fields]:
     if item["type"] == "invalid_tool_call":
         return [{**item, "type": "tool_call.failure"}]
     named = {"tool": item["tool"], "provider_info": PORT}
-    told = {"tool_name": item["tool"], "provider_info": PORT}
-    begun = [{"type": "tool_call.start"}, {"type": "tool_call.name", **told}] if apart else []
+    about = {"tool_name": item["tool"], "provider_info": PORT}
+    begun = [{"type": "tool_call.start"}, {"type": "tool_call.name", **about}] if apart else []
     return [
         *(begun or [{"type": "tool_call.start", **named}]),
         {"type": "tool_call.arguments", **named, "arguments": item["arguments"]},

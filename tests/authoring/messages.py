@@ -27,8 +27,8 @@ def start(index: int, kind: str, **fields: Any) -> Fields:
 
 
 def delta(index: int, kind: str, **fields: Any) -> Fields:
-    said = {"type": f"{kind}_delta", **fields}
-    return {"type": "content_block_delta", "index": index, "delta": said}
+    change = {"type": f"{kind}_delta", **fields}
+    return {"type": "content_block_delta", "index": index, "delta": change}
 
 
 def stop(index: int) -> Fields:
@@ -37,11 +37,11 @@ def stop(index: int) -> Fields:
 
 def thinking(index: int, text: str, *, signed: bool = True) -> list[Fields]:
     """A block of thinking; without text it is as where the display is omitted."""
-    said = [delta(index, "thinking", thinking=each) for each in deltas(text) or [""]]
+    events = [delta(index, "thinking", thinking=each) for each in deltas(text) or [""]]
     if not signed:
-        return [start(index, "thinking", thinking=""), *said, stop(index)]
+        return [start(index, "thinking", thinking=""), *events, stop(index)]
     signature = delta(index, "signature", signature=signature_of(index))
-    return [start(index, "thinking", thinking="", signature=""), *said, signature, stop(index)]
+    return [start(index, "thinking", thinking="", signature=""), *events, signature, stop(index)]
 
 
 def signature_of(index: int) -> str:
@@ -63,9 +63,9 @@ def tool(
     index: int, name: str, fragments: Sequence[str], kind: str = "tool_use", **more: Any
 ) -> list[Fields]:
     """A call; servers begin with an empty fragment."""
-    said = [delta(index, "input_json", partial_json=each) for each in fragments]
+    events = [delta(index, "input_json", partial_json=each) for each in fragments]
     opening = start(index, kind, id=f"toolu_{index}", name=name, input={}, **more)
-    return [opening, *said, stop(index)]
+    return [opening, *events, stop(index)]
 
 
 def message(**fields: Any) -> Fields:

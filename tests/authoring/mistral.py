@@ -31,8 +31,8 @@ def chunk(finish: str | None = None, usage: Usage | None = None, **delta: Any) -
 
 
 def counted(usage: Usage) -> Fields:
-    given, said = usage
-    counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}
+    given, output = usage
+    counts = {"prompt_tokens": given, "completion_tokens": output, "total_tokens": given + output}
     return {**counts, "prompt_tokens_details": {"cached_tokens": 0}}
 
 
@@ -76,6 +76,6 @@ def answer(
 
 def body(message: Fields, usage: Usage, finish: str = "stop") -> Fields:
     """The answer in one piece."""
-    told = {"role": "assistant", "tool_calls": None, **message}
-    choice = {"index": 0, "message": told, "finish_reason": finish}
+    turn = {"role": "assistant", "tool_calls": None, **message}
+    choice = {"index": 0, "message": turn, "finish_reason": finish}
     return {**head("chat.completion"), "choices": [choice], "usage": counted(usage)}

@@ -18,12 +18,12 @@ WARNING: Final = (
 )
 
 
-def told(kind: str) -> Where:
+def updates_of(kind: str) -> Where:
     """Updates of that kind."""
     return lambda message: bool(at(message.payload, f"{UPDATE}.sessionUpdate") == kind)
 
 
-THOUGHT: Final = told("agent_thought_chunk")
+THOUGHT: Final = updates_of("agent_thought_chunk")
 
 MUTANTS: Final = (
     Mutant(

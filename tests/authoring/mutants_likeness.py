@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.authoring.edits import Pieces, Step
-from tests.authoring.likeness_streams import CONCISE, DETAILED, REASONING, thought_and_told, told
+from tests.authoring.likeness_streams import (
+    CONCISE,
+    DETAILED,
+    REASONING,
+    ogx_stream,
+    thought_and_summary,
+)
 from tests.authoring.mutant import Mutant
 from tests.authoring.pieces import Fields, Message, Piece
 from tests.authoring.request_streams import KNOTS_TEXT, KNOTS_THOUGHT
@@ -29,16 +35,16 @@ def says(pieces: Sequence[Message]) -> Step:
 def _items(thinking: list[Fields], kind: str = "concise") -> Step:
     """Another reasoning item before the same message."""
     asked = {"reasoning": {"effort": "low", "summary": kind}}
-    return says(told([*thinking, *message(Item(1, "msg_02"), KNOTS_TEXT)], asked))
+    return says(ogx_stream([*thinking, *message(Item(1, "msg_02"), KNOTS_TEXT)], asked))
 
 
 def _summed_up(text: str, kind: str) -> Turn:
-    return answers(_items(thought_and_told((text,)), kind))
+    return answers(_items(thought_and_summary((text,)), kind))
 
 
 def _silent() -> Step:
     asked = {"reasoning": {"effort": "low"}}
-    return says(told(message(Item(0, "msg_02"), KNOTS_TEXT), asked))
+    return says(ogx_stream(message(Item(0, "msg_02"), KNOTS_TEXT), asked))
 
 
 def _another_item_empty(pieces: Pieces) -> list[Piece]:
@@ -47,12 +53,12 @@ def _another_item_empty(pieces: Pieces) -> list[Piece]:
     asked = {"reasoning": {"effort": "low", "summary": "concise"}}
     empty = Item(1, "rs_02")
     events = [
-        *thought_and_told((CONCISE,)),
+        *thought_and_summary((CONCISE,)),
         empty.added(type="reasoning", status="in_progress", content=[], summary=[]),
         empty.done(type="reasoning", status="completed", content=[], summary=[]),
         *message(Item(2, "msg_02"), KNOTS_TEXT),
     ]
-    return list(told(events, asked))
+    return list(ogx_stream(events, asked))
 
 
 def _raw(pieces: Pieces) -> list[Piece]:
@@ -67,7 +73,7 @@ MUTANTS: Final = (
         EFFORT,
         (
             says(
-                told(
+                ogx_stream(
                     [
                         *raw_thinking(REASONING, KNOTS_THOUGHT),
                         *message(Item(1, "msg_02"), KNOTS_TEXT),
@@ -81,7 +87,7 @@ MUTANTS: Final = (
     Mutant(
         "summary/lifecycle/part-per-paragraph",
         SUMMARIES,
-        turns={3: answers(_items(thought_and_told(("\n\n".join(DETAILED),)), "detailed"))},
+        turns={3: answers(_items(thought_and_summary(("\n\n".join(DETAILED),)), "detailed"))},
     ),
     Mutant(
         "summary/request/concise-is-short",
@@ -95,7 +101,7 @@ MUTANTS: Final = (
     Mutant(
         "summary/lifecycle/in-item-only",
         WHOLE,
-        (_items(thought_and_told(("\n\n".join(DETAILED),)), "detailed"),),
+        (_items(thought_and_summary(("\n\n".join(DETAILED),)), "detailed"),),
     ),
     Mutant("summary/request/thinking-as-summary", AS_SUMMARY, (_raw,)),
 )

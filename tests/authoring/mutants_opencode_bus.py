@@ -24,9 +24,9 @@ def _mutant(
 def _asked_again(pieces: Any) -> Any:
     """The model does not say why it stopped, and is asked once more."""
     talk = Session()
-    said = [*talk.asked(ASKED), *talk.begun(), *talk.text(OPENS), *talk.over("unknown")]
+    events = [*talk.asked(ASKED), *talk.begun(), *talk.text(OPENS), *talk.over("unknown")]
     more = [*talk.begun(), *talk.text("From six on."), *talk.over(), *talk.idle()]
-    return [*pieces[:1], *said, *more]
+    return [*pieces[:1], *events, *more]
 
 
 MUTANTS: Final = (_mutant("answered-once", TEXT, _asked_again),)

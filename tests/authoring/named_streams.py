@@ -23,8 +23,8 @@ def drafts() -> Iterator[Draft]:
         *call(Item(2, "fc_33"), _NAME, arguments[1], [arguments[1]]),
     ]
     results = [
-        {"type": "function_call_output", "call_id": f"call_fc_{number}", "output": said}
-        for number, said in ((32, "Ebb at four."), (33, "Twelve metres."))
+        {"type": "function_call_output", "call_id": f"call_fc_{number}", "output": text}
+        for number, text in ((32, "Ebb at four."), (33, "Twelve metres."))
     ]
     first = _turn(1, called, _user("When may the barge pass the two bridges?"))
     yield replace(
@@ -40,10 +40,10 @@ def _user(text: str) -> Fields:
     return {"role": "user", "content": text}
 
 
-def _turn(number: int, items: list[Fields], *said: Any) -> Draft:
+def _turn(number: int, items: list[Fields], *answer: Any) -> Draft:
     asked: Fields = {
         "model": "think-1",
-        "input": list(said),
+        "input": list(answer),
         "reasoning": {"effort": "medium", "summary": "auto"},
         "stream": True,
         "tools": [{"type": "function", "name": _NAME, "parameters": {"type": "object"}}],

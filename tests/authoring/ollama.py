@@ -18,9 +18,9 @@ drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", content_type=
 
 def line(content: str = "", *, at: int = 0, **message: Any) -> Line:
     """A line of an answer that goes on; `at` are milliseconds since it began."""
-    said = {"role": "assistant", "content": content, **message}
+    turn = {"role": "assistant", "content": content, **message}
     head = {"model": MODEL, "created_at": f"2026-11-20T10:00:{at // 1000:02}.{at % 1000:03}Z"}
-    return Line({**head, "message": said, "done": False})
+    return Line({**head, "message": turn, "done": False})
 
 
 def thought(text: str) -> list[Line]:
@@ -28,8 +28,8 @@ def thought(text: str) -> list[Line]:
 
 
 def spoken(text: str, pieces: Sequence[str] = ()) -> list[Line]:
-    said = pieces or deltas(text)
-    return [line(piece, at=500 + place) for place, piece in enumerate(said)]
+    pieces_sent = pieces or deltas(text)
+    return [line(piece, at=500 + place) for place, piece in enumerate(pieces_sent)]
 
 
 def call(index: int, name: str, arguments: Fields) -> Line:
@@ -62,5 +62,5 @@ def answer(lines: Iterable[Line], usage: tuple[int, int], reason: str = "stop") 
 
 def body(message: Fields, usage: tuple[int, int], reason: str = "stop") -> Fields:
     """The answer in one piece."""
-    said = {"role": "assistant", "content": "", **message}
-    return {**last(usage, reason).payload, "message": said}
+    turn = {"role": "assistant", "content": "", **message}
+    return {**last(usage, reason).payload, "message": turn}

@@ -19,14 +19,14 @@ def event(kind: str, **fields: Any) -> Line:
 
 def thinking(text: str) -> list[Line]:
     """A thought, from its announcement on."""
-    said = [event("thinking_delta", delta=piece) for piece in deltas(text)]
-    return [event("thinking_start"), *said]
+    events = [event("thinking_delta", delta=piece) for piece in deltas(text)]
+    return [event("thinking_start"), *events]
 
 
 def message(text: str) -> list[Line]:
     """What the user reads, and the end of the turn."""
-    said = [event("message_delta", delta=piece) for piece in deltas(text)]
-    return [event("message_start"), *said, event("turn_end", message=text)]
+    events = [event("message_delta", delta=piece) for piece in deltas(text)]
+    return [event("message_start"), *events, event("turn_end", message=text)]
 
 
 def tool(call_id: str, name: str, args: Fields, output: str) -> list[Line]:

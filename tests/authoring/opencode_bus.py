@@ -28,10 +28,10 @@ class Session:
     def asked(self, text: str) -> list[Message]:
         """The user asks, and the session is busy."""
         self.question = self._next("msg")
-        said = {"type": "text", "text": text}
+        part = {"type": "text", "text": text}
         return [
             self.sent("message.updated", info=self._info("user", self.question)),
-            self._part(self._next("prt"), said, self.question),
+            self._part(self._next("prt"), part, self.question),
             self.status("busy"),
         ]
 
@@ -61,9 +61,9 @@ class Session:
         begun = {"type": kind, "text": "", "time": {"start": BEGUN}}
         over = {"type": kind, "text": text, "time": {"start": BEGUN, "end": BEGUN + 700}}
         named = {"messageID": self.message, "partID": part_id, "field": "text"}
-        said = [self.sent("message.part.delta", **named, delta=each) for each in deltas(text)]
+        events = [self.sent("message.part.delta", **named, delta=each) for each in deltas(text)]
         end = [self._part(part_id, over)] if ends else []
-        return [self._part(part_id, begun), *said, *end]
+        return [self._part(part_id, begun), *events, *end]
 
     def thought(self, text: str) -> list[Message]:
         return self.text(text, "reasoning")

@@ -34,8 +34,8 @@ def _asked(**more: Any) -> Fields:
 def _hidden(**facts: Any) -> Draft:
     """An answer without its thinking, which is counted all the same."""
     server = Server()
-    said = server.each("content", deltas(BEES_TEXT))
-    pieces = [server.opening(), *said, server.said(finish="stop"), server.usage(USAGE), DONE]
+    events = server.each("content", deltas(BEES_TEXT))
+    pieces = [server.opening(), *events, server.said(finish="stop"), server.usage(USAGE), DONE]
     return _reference("opt-in", pieces, scenario="opt-in", **facts)
 
 
@@ -43,8 +43,8 @@ def _opted_in(**facts: Any) -> Draft:
     """The answer with its thinking between markers, as the opt-in asks for."""
     server = Server()
     texts = ["<think>", *deltas(BEES_THOUGHT), "</think>", *deltas(BEES_TEXT)]
-    said = server.each("content", texts)
-    pieces = [server.opening(), *said, server.said(finish="stop"), server.usage(USAGE), DONE]
+    events = server.each("content", texts)
+    pieces = [server.opening(), *events, server.said(finish="stop"), server.usage(USAGE), DONE]
     # Two hops are the client's exchange with the gateway, and the gateway's with the server.
     return _reference("opt-in-through-gateway", pieces, headers=OPT_IN, scenario="opt-in", **facts)
 
@@ -56,8 +56,8 @@ def _reference(topic: str, pieces: list[Message], **facts: Any) -> Draft:
 
 def _cut_by_length() -> Draft:
     server = Server()
-    said = server.each("content", deltas(BEES_TEXT)[:3])
-    pieces = [server.opening(), *said, server.said(finish="length"), server.usage((10, 6, 0)), DONE]
+    sent = server.each("content", deltas(BEES_TEXT)[:3])
+    pieces = [server.opening(), *sent, server.said(finish="length"), server.usage((10, 6, 0)), DONE]
     return _reference("cut-by-length", pieces, more={"max_tokens": 6})
 
 

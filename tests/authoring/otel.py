@@ -17,14 +17,14 @@ def given(*messages: Fields) -> Fields:
 
 def answer(messages: list[Fields], usage: tuple[int, int, int]) -> Fields:
     """What it answered, with the tokens that it was given, said and thought."""
-    counted, said, thinking = usage
+    counted, output, thinking = usage
     return {
         "output_messages": messages,
         "response_id": "resp_synthetic0001",
         "response_model": "think-1",
         "response_finish_reasons": [each["finish_reason"] for each in messages],
         "usage_input_tokens": counted,
-        "usage_output_tokens": said,
+        "usage_output_tokens": output,
         "usage_reasoning_output_tokens": thinking,
     }
 

@@ -44,8 +44,8 @@ def _chat(topic: str, *, profile: str = "strict", **more: Any) -> Draft:
     messages = [{"role": "user", "content": KNOTS}]
     asked = {"model": "think-1", "messages": messages, "stream": True, **more}
     server = Server()
-    said = server.each("content", deltas(KNOTS_TEXT))
-    pieces = [server.opening(), *said, server.said(finish="stop"), DONE]
+    events = server.each("content", deltas(KNOTS_TEXT))
+    pieces = [server.opening(), *events, server.said(finish="stop"), DONE]
     return chat.drafted(topic, asked, pieces, profile=profile)
 
 
@@ -64,17 +64,17 @@ def _responses(topic: str, **more: Any) -> Draft:
 def _summaries() -> Draft:
     """One request without a summary and with one, which a second call of the model writes."""
     thinking = raw_thinking(Item(0, "rs_01"), KNOTS_THOUGHT)
-    plain = _told("no-summary", {"effort": "medium"}, thinking, 34)
-    told = summarised(Item(0, "rs_01"), [KNOTS_SUMMARY])
+    plain = _answered("no-summary", {"effort": "medium"}, thinking, 34)
+    events = summarised(Item(0, "rs_01"), [KNOTS_SUMMARY])
     (item,) = closed(thinking)
-    (written,) = closed(told)
+    (written,) = closed(events)
     end = {**thinking[-1], "item": {**item, "summary": written["summary"]}}
-    both = [*thinking[:-1], *told[1:-1], end]
+    both = [*thinking[:-1], *events[1:-1], end]
     asked = {"effort": "medium", "summary": "concise"}
-    return replace(plain, then=(_told("summary", asked, both, 61),))
+    return replace(plain, then=(_answered("summary", asked, both, 61),))
 
 
-def _told(role: str, reasoning: Fields, thinking: list[Fields], written: int) -> Draft:
+def _answered(role: str, reasoning: Fields, thinking: list[Fields], written: int) -> Draft:
     asked = _asked(reasoning=reasoning)
     items = [*thinking, *message(Item(1, "msg_02"), KNOTS_TEXT)]
     events = Answer("resp_00", "think-1", asked).completed(items, (9, written, 20))

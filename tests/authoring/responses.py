@@ -62,10 +62,12 @@ def _summary_part(place: Fields, text: str, *, padded: bool) -> list[Fields]:
     def part(stated: str) -> Fields:
         return {"part": {"type": "summary_text", "text": stated}}
 
-    said = [{"delta": d, **({"obfuscation": padding(d)} if padded else {})} for d in deltas(text)]
+    changes = [
+        {"delta": d, **({"obfuscation": padding(d)} if padded else {})} for d in deltas(text)
+    ]
     return [
         {"type": f"{SUMMARY}part.added", **place, **part("")},
-        *({"type": f"{SUMMARY}text.delta", **place, **each} for each in said),
+        *({"type": f"{SUMMARY}text.delta", **place, **each} for each in changes),
         {"type": f"{SUMMARY}text.done", **place, "text": text},
         {"type": f"{SUMMARY}part.done", **place, **part(text)},
     ]
@@ -93,13 +95,13 @@ def message(item: Item, text: str, said: Sequence[str] = ()) -> list[Fields]:
 
 def thinking_again(phase: str) -> list[Fields]:
     """A whole stream that thinks on after a first message, which is of the phase."""
-    said = message(Item(1, "msg_02"), "Let me look that up.")
-    for event in said:
+    spoken = message(Item(1, "msg_02"), "Let me look that up.")
+    for event in spoken:
         if "item" in event:
             event["item"]["phase"] = phase
     items = [
         *summarised(Item(0, "rs_01"), ["A search is needed."]),
-        *said,
+        *spoken,
         *summarised(Item(2, "rs_03"), ["It was found."]),
         *message(Item(3, "msg_04"), "It rains."),
     ]

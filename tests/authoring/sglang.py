@@ -31,7 +31,7 @@ def texts(
     for number, whole in enumerate(accumulate(pieces), 1):
         is_last = number == len(pieces)
         ids = [900 + n for n in range(number)]
-        told = {
+        meta = {
             "id": "4f0d6a5e81c24c0f9b8f-synthetic",
             "finish_reason": (reason or {"type": "stop", "matched": 151645}) if is_last else None,
             "prompt_tokens": 7,
@@ -40,5 +40,5 @@ def texts(
         }
         text = {"text": pieces[number - 1] if in_pieces else whole}
         listed = {"output_ids": ids[-1:] if in_pieces else ids} if has_ids else {}
-        made.append({**text, **listed, "meta_info": {**told, **(last if is_last else {})}})
+        made.append({**text, **listed, "meta_info": {**meta, **(last if is_last else {})}})
     return [*map(Message, made), DONE]

@@ -65,15 +65,15 @@ def _codex_lines(numbers: Iterable[int]) -> Iterator[Line]:
     items = count(1)
     for number in numbers:
         thought = codex.item(next(items), "reasoning", text=f"**Looking at tides**\n\n{TIDE}")
-        said = codex.item(next(items), "agent_message", text=TIDE_TEXT)
-        whole = codex.run([thought, said])
+        events = codex.item(next(items), "agent_message", text=TIDE_TEXT)
+        whole = codex.run([thought, events])
         yield from whole if number == 1 else whole[2:]
 
 
 def _server_turn(number: int) -> Iterator[Line]:
     """A turn whose tokens are counted on."""
-    said = [codex_server.summarised("thought-1", TIDE), codex_server.message("said-1", TIDE_TEXT)]
-    for each in _renamed(codex_server.turn(said), number, "turn-1", "thought-1", "said-1"):
+    events = [codex_server.summarised("thought-1", TIDE), codex_server.message("said-1", TIDE_TEXT)]
+    for each in _renamed(codex_server.turn(events), number, "turn-1", "thought-1", "said-1"):
         usage = each.payload.get("params", {}).get("tokenUsage")
         if usage is not None:
             usage["total"] = {name: tokens * number for name, tokens in usage["total"].items()}

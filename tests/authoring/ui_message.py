@@ -29,9 +29,9 @@ def written(
     kind: str, part_id: str, text: str, *, before_end: Sequence[Fields] = (), **start: Any
 ) -> list[Fields]:
     """A part of text or reasoning: start, deltas, end; `start` is more of the start."""
-    said = [part(f"{kind}-delta", id=part_id, delta=piece) for piece in deltas(text)]
+    events = [part(f"{kind}-delta", id=part_id, delta=piece) for piece in deltas(text)]
     begun = part(f"{kind}-start", id=part_id, **start)
-    return [begun, *said, *before_end, part(f"{kind}-end", id=part_id)]
+    return [begun, *events, *before_end, part(f"{kind}-end", id=part_id)]
 
 
 def reasoning(part_id: str, text: str, signature: str = "") -> list[Fields]:

@@ -39,7 +39,7 @@ STALE: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {RULE: Verdict.VACUOUS}, "is VACUOUS now"),
     ({}, {RULE: Verdict.NOT_APPLICABLE}, "is NOT-APPLICABLE now"),
     ({"flaky": "1/3"}, {RULE: Verdict.UNTESTABLE}, "is UNTESTABLE now"),
-    ({"rule": "a/b/cc"}, {RULE: Verdict.FAIL}, "names a rule that is not there (did you mean"),
+    ({"rule": "a/b/cc"}, {RULE: Verdict.FAIL}, "names a rule that does not exist (did you mean"),
     ({"rule": "wire/chat/done-once"}, {RULE: Verdict.FAIL}, "was not selected"),
     ({"target": "ogx-1.5.1"}, {RULE: Verdict.FAIL}, "(did you mean 'ogx-1.5.0'?)"),
     ({"exchange": "test"}, {RULE: Verdict.FAIL}, "(did you mean 'text'?)"),

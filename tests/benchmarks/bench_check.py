@@ -27,7 +27,7 @@ from conformance.rules.document import parse
 from conformance.rules.load import read_suite
 from tests.benchmarks import corpora, peers
 from tests.benchmarks.corpora import CORPORA, Chunks
-from tests.benchmarks.rounds import each, report, rounds, say, taken
+from tests.benchmarks.rounds import each, report, rounds, show, taken
 
 OURS: Final = "conformance"
 FRAGMENT: Final = 16
@@ -160,7 +160,7 @@ SECTIONS: Final = {"fragments": fragments, "rules": rules, "findings": findings}
 
 def main() -> None:
     count = rounds()
-    say("rounds", str(count))
+    show("rounds", str(count))
     for name in sys.argv[2:] or SECTIONS:
         SECTIONS[name](count)
 

@@ -50,11 +50,11 @@ def client_alone() -> int:
             dialect = str(recording.header.dialect)
             profile, _ = choose_profile(get(dialect), CheckChoices(), recording.header.profile)
             for exchange in recording.exchanges:
-                said = case_conversation(exchange, profile)
+                conversation = case_conversation(exchange, profile)
                 for way in replay_variations(
                     exchange, dialect, "full", edited=dialect not in edited
                 ):
-                    station.replay_stream(way, dialect, said)
+                    station.replay_stream(way, dialect, conversation)
                     cases += 1
                 edited.add(dialect)
     return cases

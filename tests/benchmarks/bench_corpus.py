@@ -37,7 +37,7 @@ from conformance.corpus.rows import CorpusStream, row_stream
 from conformance.evidence.links.keys import LinkKeys
 from conformance.profiles.lookup import find
 from tests.benchmarks import real_streams
-from tests.benchmarks.rounds import children, ratios, rounds, say, spread, taken
+from tests.benchmarks.rounds import children, ratios, rounds, show, spread, taken
 from tests.corpus.checked import OwnProcess
 
 DIALECTS: Final = ("openai.chat", "openai.responses", "anthropic.messages")
@@ -177,8 +177,8 @@ def loop(count: int, work: Path) -> None:
     corpus()
     times = taken({"bare": judge, "corpus": corpus}, count, time.process_time)
     each = spread([value / STREAMS * 1e6 for value in times["bare"]], 0)
-    say(f"{STREAMS} streams, {size / STREAMS / 1000:.1f} KB mean; bare, us a stream", each)
-    say("one process / bare judge", f"{spread(ratios(times, 'corpus', 'bare'))}  goal <= 1.15")
+    show(f"{STREAMS} streams, {size / STREAMS / 1000:.1f} KB mean; bare, us a stream", each)
+    show("one process / bare judge", f"{spread(ratios(times, 'corpus', 'bare'))}  goal <= 1.15")
 
 
 def processes(count: int, work: Path) -> None:
@@ -188,12 +188,12 @@ def processes(count: int, work: Path) -> None:
     two = checked(work / "in", work / "two", "-j", "2")
     times = taken({"one": one, "two": two}, count)
     load = os.getloadavg()[0]
-    say(
+    show(
         f"one / two processes, wall, load {load:.1f}",
         f"{spread(ratios(times, 'one', 'two'))}  goal >= 1.8",
     )
     used = taken({"one": one, "two": two}, 1, children)
-    say("processor time, two / one", spread(ratios(used, "two", "one")))
+    show("processor time, two / one", spread(ratios(used, "two", "one")))
 
 
 def report(count: int, work: Path) -> None:
@@ -207,19 +207,19 @@ def report(count: int, work: Path) -> None:
                 shutil.copy(file, file.with_name(f"{copy}-{file.name}"))
     streams = read_table(work / "out", "verdicts", ("row",)).num_rows
     times = taken({"report": lambda: corpus_report(work / "out")}, count, time.process_time)
-    say(f"report of {streams} rows, processor seconds", f"{spread(times['report'])}  goal < 10")
+    show(f"report of {streams} rows, processor seconds", f"{spread(times['report'])}  goal < 10")
 
 
 def large(streams: int, work: Path, *engines: str) -> None:
     """One run of each engine: processor time and the largest process."""
     size = write_corpus(work / "in", streams, skewed=True)
-    say(f"{streams} streams and a skewed row group", f"{size / 1e6:.0f} MB of bodies")
+    show(f"{streams} streams and a skewed row group", f"{size / 1e6:.0f} MB of bodies")
     for engine in engines or tuple(ENGINES):
-        told(work / "in", work / engine, streams, engine)
+        print_run(work / "in", work / engine, streams, engine)
 
 
-def told(source: Path, out: Path, streams: int, engine: str) -> None:
-    """Says of one whole run what it took."""
+def print_run(source: Path, out: Path, streams: int, engine: str) -> None:
+    """Prints what one whole run took."""
     shutil.rmtree(out, ignore_errors=True)
     began, used = time.monotonic(), children()
     done = subprocess.run(
@@ -232,16 +232,16 @@ def told(source: Path, out: Path, streams: int, engine: str) -> None:
     took, wall = children() - used, time.monotonic() - began
     each = f"{took:.0f} s of processor, {took / streams * 1e6:.0f} us a stream"
     largest = f"largest {int(peak) / 1024:.0f} MB, {wall:.0f} s"
-    say(f"{engine}: exit {done.returncode}, {each}", largest)
+    show(f"{engine}: exit {done.returncode}, {each}", largest)
     sys.stdout.write("".join(f"  {line}\n" for line in errors[-3:]))
 
 
 def skew(count: int, work: Path) -> None:
     """The skewed row group by itself: what one process holds at most."""
     size = write_skewed(work / "in.parquet")
-    say("one row group with 20 bodies of 29 MB", f"{size / 1e6:.0f} MB of bodies")
+    show("one row group with 20 bodies of 29 MB", f"{size / 1e6:.0f} MB of bodies")
     for _ in range(count):
-        told(work / "in.parquet", work / "out", 500, "one")
+        print_run(work / "in.parquet", work / "out", 500, "one")
 
 
 def links(count: int, work: Path) -> None:
@@ -262,7 +262,7 @@ def links(count: int, work: Path) -> None:
     candidates = {"held": held, "alone": lambda: judge.judge_streams(streams)}
     times = taken(candidates, count * 3, time.process_time)
     title = f"{len(streams)} rows with requests, linked / not linked"
-    say(title, f"{spread(ratios(times, 'held', 'alone'))}  goal <= 1.05")
+    show(title, f"{spread(ratios(times, 'held', 'alone'))}  goal <= 1.05")
 
 
 def _alone(judge: CorpusJudge, rows: list[Row]) -> list[CorpusStream]:
@@ -274,11 +274,11 @@ def _alone(judge: CorpusJudge, rows: list[Row]) -> list[CorpusStream]:
         if isinstance(each, JudgedStream) and isinstance(keys := each.results[0].keys, LinkKeys)
     ]
     repeated = {key for _, keys in keyed for key in keys.repeated}
-    said = {key for _, keys in keyed for key in keys.said}
+    keys_seen = {key for _, keys in keyed for key in keys.said}
     return [
         stream
         for stream, keys in keyed
-        if said.isdisjoint(keys.repeated) and repeated.isdisjoint(keys.said)
+        if keys_seen.isdisjoint(keys.repeated) and repeated.isdisjoint(keys.said)
     ]
 
 
@@ -298,11 +298,11 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             large(count, Path(folder), *(each for each in ENGINES if each in sys.argv))
         return
-    say("rounds", str(count))
+    show("rounds", str(count))
     for name in named or ("loop", "processes", "report"):
         with tempfile.TemporaryDirectory() as folder:
             SECTIONS[name](count, Path(folder))
-    say("largest process", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    show("largest process", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":

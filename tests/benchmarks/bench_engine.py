@@ -20,7 +20,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, TextIteratorStreamer
 
 from reference_impl.server.engine import Engine, Finish, Limits, Prompt
-from tests.benchmarks.rounds import report, rounds, say, spread, taken
+from tests.benchmarks.rounds import report, rounds, show, spread, taken
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 STREAMS: Final = (1, 4, 16, 64)
@@ -135,7 +135,7 @@ def compare(plain: Plain, unending: Unending, streams: int, count: int) -> None:
         "generate": [len(some) * TOKENS / seconds for seconds in times["generate"]],
     }
     for name, values in rates.items():
-        say(f"  {streams} streams: {name}", f"{spread(values, 0)} tokens/s")
+        show(f"  {streams} streams: {name}", f"{spread(values, 0)} tokens/s")
     report(f"{streams} streams, tokens/s", rates, "engine", "generate", "> 1")
     if streams == SHARED:
         share(unending, prompts, count)

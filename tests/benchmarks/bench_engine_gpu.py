@@ -28,7 +28,7 @@ from transformers import (
 
 from reference_impl.server.engine import Prompt
 from tests.benchmarks.bench_engine import ROOT, TOKENS, Unending
-from tests.benchmarks.rounds import rounds, say, spread, taken
+from tests.benchmarks.rounds import rounds, show, spread, taken
 
 STREAMS: Final = (1, 16, 64)
 COPIED: Final = 2**30
@@ -110,22 +110,22 @@ def compare(folder: Path, generate: Generate, streams: int, count: int) -> None:
     )
     for name, values in times.items():
         rates = [streams * TOKENS / seconds for seconds in values]
-        say(f"{streams} streams: {name}", f"{spread(rates, 0)} tokens/s")
+        show(f"{streams} streams: {name}", f"{spread(rates, 0)} tokens/s")
     unending.engine.close()
 
 
 def main() -> None:
     if not torch.cuda.is_available():
-        say("the engine on a GPU", "skipped: no CUDA device")
+        show("the engine on a GPU", "skipped: no CUDA device")
         return
     count = rounds()
-    say("device", torch.cuda.get_device_name())
+    show("device", torch.cuda.get_device_name())
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         save(folder)
         generate = Generate(folder)
         bound = copied_per_second() / generate.bytes_per_token()
-        say("weights read once per token, 1 stream", f"{bound:.0f} tokens/s")
+        show("weights read once per token, 1 stream", f"{bound:.0f} tokens/s")
         for streams in STREAMS:
             compare(folder, generate, streams, count)
 

@@ -23,7 +23,7 @@ from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
 from conformance.recordings.choices import CheckChoices, choose_profile
 from tests.benchmarks.corpora import CORPORA
-from tests.benchmarks.rounds import rounds, say, spread
+from tests.benchmarks.rounds import rounds, show, spread
 
 STREAMS: Final = 1000
 RATE: Final = 50  # events a second of one stream
@@ -69,10 +69,10 @@ def main() -> None:
         frames = make(EVENTS, **parted)
         ideal = len(frames) / RATE
         times = [fed(begun(dialect, profile, book), frames) / ideal for _ in range(count)]
-        say(f"{dialect}, {STREAMS} streams: processor time / ideal time", spread(times))
+        show(f"{dialect}, {STREAMS} streams: processor time / ideal time", spread(times))
         views = begun(dialect, profile, book)
         size = kept(views, frames[: len(frames) * 3 // 4])
-        say(f"{dialect}: kept by a stream under way", f"{size:.0f} KB  goal <= 60")
+        show(f"{dialect}: kept by a stream under way", f"{size:.0f} KB  goal <= 60")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import conformance
 from tests.benchmarks import corpora
-from tests.benchmarks.rounds import say
+from tests.benchmarks.rounds import show
 
 MEGABYTE: Final = 1 << 20
 WARM: Final = 10 * MEGABYTE
@@ -78,9 +78,9 @@ def grow(name: str, megabytes: int) -> None:
     )
     end = resident()
     errors = sorted(rule for rule, verdict in found.verdicts.items() if verdict.name == "ERROR")
-    say(f"{name}, {megabytes} MB: from 10 MB on", f"+{end - marks[WARM]:.1f} MB  goal <= 8")
-    say(f"{name}: of this in the second half", f"+{end - marks[size // 2]:.1f} MB")
-    say(f"{name}: rules that met a cap", ", ".join(errors) or "none")
+    show(f"{name}, {megabytes} MB: from 10 MB on", f"+{end - marks[WARM]:.1f} MB  goal <= 8")
+    show(f"{name}: of this in the second half", f"+{end - marks[size // 2]:.1f} MB")
+    show(f"{name}: rules that met a cap", ", ".join(errors) or "none")
 
 
 def main() -> None:

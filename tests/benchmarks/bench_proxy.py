@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import httpx
 
 from tests.benchmarks import corpora
-from tests.benchmarks.rounds import report, rounds, say, taken
+from tests.benchmarks.rounds import report, rounds, show, taken
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 EVENTS: Final = 20_000
@@ -182,7 +182,7 @@ def main() -> None:
         values = added(direct, proxied, count)
         low, high = min(values), max(values)
         text = f"{statistics.median(values):.2f} ({low:.2f}-{high:.2f})"
-        say("first byte: milliseconds added, of medians", f"{text}  goal <= 1")
+        show("first byte: milliseconds added, of medians", f"{text}  goal <= 1")
         for kind, client in (("httpx", httpx_client), ("raw socket", raw_client)):
             for path, writes in ((b"/each", "one event a write"), (b"/many", "500 events a write")):
                 candidates = {"direct": client(direct, path), "proxy": client(proxied, path)}

@@ -21,9 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from conformance.cassette import Cassette, CassetteClock, Header, write
 from conformance.core.events import Chunk, Exchange, Request, Response
+from tests.benchmarks import rounds as timing
 from tests.benchmarks.corpora import chat
 from tests.benchmarks.installed import install
-from tests.benchmarks.rounds import Candidate, children, process, report, rounds, say, spread, taken
+from tests.benchmarks.rounds import Candidate, children, process, report, rounds, spread, taken
 
 CASSETTES: Final = 1_000
 EVENTS: Final = 60
@@ -114,8 +115,8 @@ def main() -> None:
     for each, goal in GOALS.items():
         report(title, times, each, "1,000 empty tests", goal)
     added = [1e3 * (i - b) for i, b in zip(starts["idle"], starts["bare"], strict=True)]
-    say("idle plugin, ms added to a pytest start", f"{spread(added, 1)}  goal <= 15")
-    say("  median of bare start, ms", f"{1e3 * statistics.median(starts['bare']):.0f}")
+    timing.show("idle plugin, ms added to a pytest start", f"{spread(added, 1)}  goal <= 15")
+    timing.show("  median of bare start, ms", f"{1e3 * statistics.median(starts['bare']):.0f}")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import conformance
 from tests.benchmarks import corpora, peers
 from tests.benchmarks.real_streams import DIALECTS, LENGTHS, SHARES, RealStream, captured, drawn
-from tests.benchmarks.rounds import Times, each, ratios, say, spread, taken
+from tests.benchmarks.rounds import Times, each, ratios, show, spread, taken
 
 Judge = Callable[[RealStream], object]
 
@@ -174,7 +174,7 @@ def _by_length(options: argparse.Namespace, streams_of: Iterable[tuple[RealStrea
     if groups:
         shown("all", groups)
     else:
-        say("captured", "CONFORMANCE_CAPTURES names no folder of recordings")
+        show("captured", "CONFORMANCE_CAPTURES names no folder of recordings")
 
 
 def fixed(options: argparse.Namespace) -> None:
@@ -187,7 +187,7 @@ def fixed(options: argparse.Namespace) -> None:
             times = measured(options, [stream] * REPEATED)
             for name in options.of:
                 took = [1e3 * seconds / REPEATED for seconds in times[name]]
-                say(f"{dialect}, {title}: {name}", f"{spread(took, 3)} ms  goal 0.05")
+                show(f"{dialect}, {title}: {name}", f"{spread(took, 3)} ms  goal 0.05")
 
 
 def _first_end(chunk: bytes) -> int:
@@ -219,9 +219,9 @@ def _long(options: argparse.Namespace, dialect: str, frames: list[bytes], goal: 
     times = taken(every, options.rounds, time.process_time)
     title = f"{dialect}, {len(frames):,} frames"
     each(title, times, len(frames))
-    say(f"{title}: {HELD} / {BARE}", f"{spread(ratios(times, HELD, BARE))}  {goal}")
+    show(f"{title}: {HELD} / {BARE}", f"{spread(ratios(times, HELD, BARE))}  {goal}")
     for name in list(every)[2:]:
-        say(f"{title}: {name} / {HELD}", spread(ratios(times, name, HELD), 1))
+        show(f"{title}: {name} / {HELD}", spread(ratios(times, name, HELD), 1))
 
 
 def profiled(options: argparse.Namespace) -> None:
@@ -234,7 +234,7 @@ def profiled(options: argparse.Namespace) -> None:
     began = time.process_time()
     watch.runcall(lambda: [run() for _ in range(options.rounds)])
     number = len(streams) * options.rounds
-    say(f"{number} streams, {options.of[0]}", f"{1e3 * (time.process_time() - began) / number} ms")
+    show(f"{number} streams, {options.of[0]}", f"{1e3 * (time.process_time() - began) / number} ms")
     pstats.Stats(watch, stream=sys.stdout).sort_stats(options.sort).print_stats(options.lines)
 
 
@@ -267,7 +267,7 @@ def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def main() -> None:
     options = options_of(None)
-    say("rounds", str(options.rounds))
+    show("rounds", str(options.rounds))
     if options.profile:
         profiled(options)
         return

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 
 from tests.benchmarks.bench_proxy import END, HEAD, POST, framed, started
 from tests.benchmarks.corpora import chat
-from tests.benchmarks.rounds import say
+from tests.benchmarks.rounds import show
 
 STREAMS: Final = 200
 DIRECT: Final = 40  # beside them
@@ -165,15 +165,15 @@ def centile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def tell(title: str, sides: dict[str, Measured]) -> None:
+def print_sides(title: str, sides: dict[str, Measured]) -> None:
     direct, recorded = sides["direct"], sides["recorded"]
     for name, side in sides.items():
         facts = f"{side.streams} streams, {side.wrong} with wrong bytes"
         times = f"median {statistics.median(side.first):.2f}, p99 {centile(side.first, 0.99):.2f}"
-        say(f"{title}, {name}", f"{facts}; first byte, ms: {times}")
+        show(f"{title}, {name}", f"{facts}; first byte, ms: {times}")
     added = statistics.median(recorded.first) - statistics.median(direct.first)
     late = centile(recorded.first, 0.99) - centile(direct.first, 0.99)
-    say(f"{title}, added", f"median {added:.2f} ms (goal <= 1), p99 {late:.2f} ms (goal <= 5)")
+    show(f"{title}, added", f"median {added:.2f} ms (goal <= 1), p99 {late:.2f} ms (goal <= 5)")
 
 
 def main() -> None:
@@ -191,7 +191,7 @@ def main() -> None:
     ):
         urls = {"direct": direct, "recorded": recorded}
         for title, hostile in ((f"{STREAMS} streams", False), ("and a hostile one", True)):
-            tell(title, asyncio.run(measure(urls, seconds, hostile=hostile)))
+            print_sides(title, asyncio.run(measure(urls, seconds, hostile=hostile)))
 
 
 if __name__ == "__main__":

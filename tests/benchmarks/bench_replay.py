@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from conformance.cassette import Cassette, CassetteClock, Header, write
 from conformance.core.events import Chunk, Exchange, Request, Response
-from tests.benchmarks.rounds import Candidate, report, rounds, say, spread, taken
+from tests.benchmarks.rounds import Candidate, report, rounds, show, spread, taken
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 MOCK: Final = str(Path(__file__).with_name("starlette_mock.py"))
@@ -150,7 +150,7 @@ def main() -> None:
     report(f"{EVENTS} events", times, "uvicorn", "conformance serve", ">= 2")
     report(f"{EVENTS} events, processor", used, "uvicorn", "conformance serve", "none set")
     for what, values in times.items():
-        say(f"  {what}", f"{spread([REQUESTS / v for v in values], 0)} requests/s")
+        show(f"  {what}", f"{spread([REQUESTS / v for v in values], 0)} requests/s")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.benchmarks import corpora
-from tests.benchmarks.rounds import children, process, report, rounds, say, spread, taken
+from tests.benchmarks.rounds import children, process, report, rounds, show, spread, taken
 
 ROOT: Final = str(Path(__file__).resolve().parents[2])
 MEGABYTES: Final = 20
@@ -112,7 +112,7 @@ def main() -> None:
         )
     title = f"{megabytes:g} MB in events of {len(chunk({'content': ' and'}))} bytes"
     report(title, times, "conformance run", "httpx-sse", "none set")
-    say(title, f"{spread(times['conformance run'], 1)} s  goal 10")
+    show(title, f"{spread(times['conformance run'], 1)} s  goal 10")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import httpx
 
-from tests.benchmarks.rounds import rounds, say, spread
+from tests.benchmarks.rounds import rounds, show, spread
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 GOALS: Final = {1: 1.2, 16: 8.0}
@@ -145,17 +145,19 @@ def compare(own: Server, peer: Server, streams: int, count: int) -> None:
     for name, runs in taken.items():
         rates = [done.rate for done in runs]
         firsts = [1e3 * statistics.median(done.first) for done in runs]
-        say(f"  {streams} streams: {name}", f"{spread(rates, 0)} tokens/s")
-        say(f"  {streams} streams: {name}, first text", f"{spread(firsts, 1)} ms")
+        show(f"  {streams} streams: {name}", f"{spread(rates, 0)} tokens/s")
+        show(f"  {streams} streams: {name}, first text", f"{spread(firsts, 1)} ms")
     pairs = list(zip(taken[own.name], taken[peer.name], strict=True))
     faster = [a.rate / b.rate for a, b in pairs]
     sooner = [statistics.median(a.first) / statistics.median(b.first) for a, b in pairs]
     # The clock of processor time is coarse: one run may be too short for it.
     cheaper = sum(b.spent for _, b in pairs) / max(sum(a.spent for a, _ in pairs), 1e-9)
     goal = GOALS[streams]
-    say(f"{streams} streams, tokens/s: own / serve", f"{spread(faster)}  goal >= {goal}")
-    say(f"{streams} streams, processor time a token: serve / own", f"{cheaper:.2f}  goal >= {goal}")
-    say(f"{streams} streams, first text: own / serve", f"{spread(sooner)}  goal <= 1")
+    show(f"{streams} streams, tokens/s: own / serve", f"{spread(faster)}  goal >= {goal}")
+    show(
+        f"{streams} streams, processor time a token: serve / own", f"{cheaper:.2f}  goal >= {goal}"
+    )
+    show(f"{streams} streams, first text: own / serve", f"{spread(sooner)}  goal <= 1")
 
 
 def main() -> None:

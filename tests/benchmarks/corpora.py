@@ -63,9 +63,9 @@ def responses(events: int = EVENTS, parts: int = PARTS, others: float = OTHERS) 
     numbered.append({"type": "response.output_item.added", "output_index": 0, "item": item})
     per, texts = (events - 12) // parts - 4, []
     for index in range(parts):
-        said = [t for t, _ in zip(tokens(source, others), range(per), strict=False)]
-        texts.append("".join(said))
-        numbered += _part(index, said)
+        words = [t for t, _ in zip(tokens(source, others), range(per), strict=False)]
+        texts.append("".join(words))
+        numbered += _part(index, words)
     summary = [{"type": "summary_text", "text": text} for text in texts]
     done = {**item, "summary": summary}
     numbered.append({"type": "response.output_item.done", "output_index": 0, "item": done})
@@ -89,29 +89,29 @@ def _begun(head: Fields) -> Fields:
     return {**head, "status": "in_progress", "output": []}
 
 
-def _part(index: int, said: list[str]) -> Iterator[Fields]:
+def _part(index: int, pieces: list[str]) -> Iterator[Fields]:
     stem = "response.reasoning_summary"
     place = {"item_id": ITEM, "output_index": 0, "summary_index": index}
-    whole = {"type": "summary_text", "text": "".join(said)}
+    whole = {"type": "summary_text", "text": "".join(pieces)}
     yield {"type": f"{stem}_part.added", **place, "part": {**whole, "text": ""}}
-    for text in said:
+    for text in pieces:
         pad = PADDING[: 16 - len(text) % 16]
         yield {"type": f"{stem}_text.delta", **place, "delta": text, "obfuscation": pad}
     yield {"type": f"{stem}_text.done", **place, "text": whole["text"]}
     yield {"type": f"{stem}_part.done", **place, "part": whole}
 
 
-def _message(said: list[str]) -> tuple[list[Fields], Fields]:
+def _message(cuts: list[str]) -> tuple[list[Fields], Fields]:
     item: Fields = {"id": "msg_" + "e" * 50, "type": "message", "role": "assistant"}
     place = {"item_id": item["id"], "output_index": 1, "content_index": 0}
-    part: Fields = {"type": "output_text", "text": "".join(said), "annotations": [], "logprobs": []}
+    part: Fields = {"type": "output_text", "text": "".join(cuts), "annotations": [], "logprobs": []}
     opened = {**item, "status": "in_progress", "content": []}
     closed = {**item, "status": "completed", "content": [part]}
     texts = "response.output_text"
     return [
         {"type": "response.output_item.added", "output_index": 1, "item": opened},
         {"type": "response.content_part.added", **place, "part": {**part, "text": ""}},
-        *({"type": f"{texts}.delta", **place, "delta": t, "logprobs": []} for t in said),
+        *({"type": f"{texts}.delta", **place, "delta": t, "logprobs": []} for t in cuts),
         {"type": f"{texts}.done", **place, "text": part["text"], "logprobs": []},
         {"type": "response.content_part.done", **place, "part": part},
         {"type": "response.output_item.done", "output_index": 1, "item": closed},
@@ -210,8 +210,8 @@ def ollama(events: int = EVENTS, others: float = OTHERS) -> list[bytes]:
     for number, text in zip(range(events - 1), tokens(source, others), strict=False):
         at = f"2026-11-20T10:{number // 600 % 60:02}:{number % 600 / 10:04.1f}00417Z"
         thinks = number < events * 9 // 10
-        said = {"content": "", "thinking": text} if thinks else {"content": text}
-        message = {"role": "assistant", **said}
+        fields = {"content": "", "thinking": text} if thinks else {"content": text}
+        message = {"role": "assistant", **fields}
         lines.append({"model": "m-1", "created_at": at, "message": message, "done": False})
     counts = {"prompt_eval_count": 9, "eval_count": events}
     times = {"total_duration": 9, "load_duration": 1, "prompt_eval_duration": 2, "eval_duration": 6}

@@ -63,15 +63,15 @@ def openai_responses(chunks: Chunks) -> int:
 
 
 def openai_chat(chunks: Chunks) -> int:
-    said = [{"role": "user", "content": "x"}]
+    messages = [{"role": "user", "content": "x"}]
     create = _client("openai", chunks).chat.completions.create
-    return _count(create(model="m", messages=said, stream=True))
+    return _count(create(model="m", messages=messages, stream=True))
 
 
 def anthropic_messages(chunks: Chunks) -> int:
-    said = [{"role": "user", "content": "x"}]
+    messages = [{"role": "user", "content": "x"}]
     create = _client("anthropic", chunks).messages.create
-    return _count(create(model="m", messages=said, max_tokens=9, stream=True))
+    return _count(create(model="m", messages=messages, max_tokens=9, stream=True))
 
 
 SDKS: dict[str, tuple[str, Read]] = {

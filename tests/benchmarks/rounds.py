@@ -58,20 +58,20 @@ def ratios(times: Times, of: str, to: str) -> list[float]:
     return [one / other for one, other in zip(times[of], times[to], strict=True)]
 
 
-def say(title: str, text: str) -> None:
+def show(title: str, text: str) -> None:
     sys.stdout.write(f"{title:<66} {text}\n")
     sys.stdout.flush()
 
 
 def report(title: str, times: Times, of: str, to: str, goal: str) -> None:
     """One line: how many times as long `of` takes as `to`."""
-    say(f"{title}: {of} / {to}", f"{spread(ratios(times, of, to))}  goal {goal}")
+    show(f"{title}: {of} / {to}", f"{spread(ratios(times, of, to))}  goal {goal}")
 
 
 def each(title: str, times: Times, events: int) -> None:
     """Microseconds per event, for orientation: they hold on this machine and day only."""
     for name, values in times.items():
-        say(f"  {title}: {name}", f"{spread([v / events * 1e6 for v in values])} us/event")
+        show(f"  {title}: {name}", f"{spread([v / events * 1e6 for v in values])} us/event")
 
 
 def process(*command: str, cwd: str | None = None, code: int = 0) -> Candidate:

@@ -55,14 +55,14 @@ def test_a_true_summary_is_0(summary: Path, capsys: pytest.CaptureFixture[str]) 
         (lambda c: c["families"].update(x={"PASS": 9}), "verdicts x: the summary says 9 PASS, the"),
         (lambda c: c.update(failed=[]), "rule that fails: stripping/visible-text/no-markers is n"),
         (lambda c: c.update(groups=[]), "finding: stripping/visible-text/no-markers "),
-        (lambda c: c.update(silenced={"wire/x": "y"}), "rule held by their own word: wire/x is n"),
+        (lambda c: c.update(silenced={"wire/x": "y"}), "rule silenced by claims: wire/x is n"),
         (
             lambda c: c["recordings"][0].update(sha256="0" * 64),
             f"recording {PACKED}: the summary says sha256 000000000000, the recordings ",
         ),
         (
             lambda c: c["recordings"].append({"file": "more.cassette.jsonl", "sha256": "0" * 64}),
-            "recording more.cassette.jsonl: it is not there",
+            "recording more.cassette.jsonl: it is missing",
         ),
     ],
 )

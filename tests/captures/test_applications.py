@@ -69,9 +69,9 @@ def test_events_inside_a_process_are_refused_by_name(captures: Path) -> None:
     files = [each["file"] for each in indexed(captures) if each.get("protocol") in IN_PROCESS]
     assert len(files) == 6
     for file in files:
-        (told,) = check_paths([captures / file]).errors
-        assert "pass inside a process and are no wire" in told
-        assert "openai-agents" in told
+        (error,) = check_paths([captures / file]).errors
+        assert "pass inside a process and are no wire" in error
+        assert "openai-agents" in error
 
 
 def test_events_of_langchain_raise_nothing_but_that_one_is_cut(captures: Path) -> None:

@@ -86,8 +86,8 @@ def _beginning(captures: Path, named: re.Match[str]) -> Recording:
 
 
 def _failed(api: str) -> Recording:
-    said = {"type": "error", "error": {"type": "server_error", "message": "nothing scripted"}}
-    return _made(api, json.dumps(said).encode(), status=500, media="application/json")
+    error = {"type": "error", "error": {"type": "server_error", "message": "nothing scripted"}}
+    return _made(api, json.dumps(error).encode(), status=500, media="application/json")
 
 
 def _made(api: str, body: bytes, status: int = 200, media: str = "text/event-stream") -> Recording:
@@ -110,8 +110,8 @@ def _delta(said: str | Mapping[str, str]) -> Mapping[str, str]:
 
 def _chunk(delta: Mapping[str, str], reason: str | None = None) -> str:
     choice = {"index": 0, "delta": dict(delta), "finish_reason": reason}
-    said = {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    return f"data: {json.dumps({**said, 'choices': [choice]})}\n\n"
+    chunk = {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
 
 
 def _with_exchange(recording: Recording, exchange: Exchange) -> Recording:

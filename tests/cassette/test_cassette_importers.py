@@ -113,10 +113,10 @@ def test_broken_importer_is_reported_once(tmp_path: Path, install: Install, case
     module, why = BROKEN[case]
     install(module)
     body = taped(tmp_path, '{"a": 1}', "b.json")
-    with pytest.warns(registry.ImporterWarning) as told:
+    with pytest.warns(registry.ImporterWarning) as warned:
         opened = [open_recording(body).kind, open_recording(body).kind, *discover(tmp_path)]
     assert opened == ["json", "json"]
-    [warning] = told
+    [warning] = warned
     text = str(warning.message)
     assert text.startswith("importer 'tape' of tape-reader 1.2 cannot be loaded: ")
     assert why in text

@@ -270,12 +270,12 @@ def test_a_body_with_a_history_is_a_request_of_the_dialect_that_is_named(tmp_pat
 
 
 def test_an_answer_is_none_of_the_dialect_that_is_named(tmp_path: Path) -> None:
-    said: dict[str, object] = {
+    message: dict[str, object] = {
         "type": "message",
         "content": [],
         "stop_reason": None,
         "messages": [],
     }
-    file = written(tmp_path, "a.json", json.dumps(said))
+    file = written(tmp_path, "a.json", json.dumps(message))
     [exchange] = import_file(file, dialect="anthropic.messages").exchanges
     assert exchange.request is None

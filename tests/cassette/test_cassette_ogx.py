@@ -110,8 +110,8 @@ def test_nulls_of_ollama_sdk_are_no_keys(tmp_path: Path, kind: str, *, is_stream
     response = {"is_streaming": is_streaming}
     path = kept(tmp_path, [one] if is_streaming else one, request=request, response=response)
     sent = {"model": "m", "done": True, "message": {"content": "4"}}
-    head, _, said = body(path).rpartition("data: ")
-    assert (head, json.loads(said)) == ("", sent)
+    head, _, words = body(path).rpartition("data: ")
+    assert (head, json.loads(words)) == ("", sent)
     assert body(path).startswith("data: ") is is_streaming
 
 

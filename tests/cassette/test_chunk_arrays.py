@@ -107,6 +107,6 @@ def test_chunks_keep_certain_times(tmp_path: Path, case: str, wrap: Callable[[An
     assert recording.kind == "timed-chunks"
     found = [chunk.ms for chunk in exchange.chunks]
     assert found == (expected if None in expected else pytest.approx(expected, abs=0.01))
-    told = recording.notes[-1]
-    assert told.startswith("times begin" if found[0] is not None else "times were left out")
+    note = recording.notes[-1]
+    assert note.startswith("times begin" if found[0] is not None else "times were left out")
     assert recording.locate(1, [0, len(exchange.body) - 1]) == [1, 3]

@@ -54,8 +54,8 @@ SAID: Final[dict[str, tuple[bytes | str, str]]] = {
 
 @pytest.mark.parametrize("case", SAID)
 def test_it_says_what_the_bytes_are(case: str) -> None:
-    data, said = SAID[case]
-    assert described_content(data.encode() if isinstance(data, str) else data) == said
+    data, words = SAID[case]
+    assert described_content(data.encode() if isinstance(data, str) else data) == words
 
 
 @pytest.mark.parametrize("text", ["", ": ping\n\n", 'data: {"a": 1}\n\n', '{"a": 1}', "\x00\x01"])
@@ -64,16 +64,16 @@ def test_what_may_be_an_answer_is_not_described(text: str) -> None:
 
 
 def test_words_are_one_line_and_short() -> None:
-    said = described_content(json.dumps({"error": "a\n" * 500}).encode())
-    assert said is not None
-    assert len(said) < 150
-    assert "\n" not in said
+    text = described_content(json.dumps({"error": "a\n" * 500}).encode())
+    assert text is not None
+    assert len(text) < 150
+    assert "\n" not in text
 
 
 @given(st.binary(max_size=600))
 def test_any_bytes_are_described_or_not(data: bytes) -> None:
-    said = described_content(data)
-    assert said is None or "\n" not in said
+    text = described_content(data)
+    assert text is None or "\n" not in text
 
 
 @pytest.mark.parametrize("verb", ["check", "identify"])

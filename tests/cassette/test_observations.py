@@ -26,7 +26,7 @@ ANSWERED: Final = {"role": "assistant", "content": "At nine.", "reasoning": "Nin
 LOST: Final = "history/otel/kept-with-calls"
 
 
-def observation(number: int, given: Any, said: Any, **more: Any) -> Fields:
+def observation(number: int, given: Any, answer: Any, **more: Any) -> Fields:
     """As Langfuse's API has it."""
     return {
         "id": f"o-{number}",
@@ -35,7 +35,7 @@ def observation(number: int, given: Any, said: Any, **more: Any) -> Fields:
         "startTime": f"2026-11-29T06:58:2{number}.130Z",
         "model": "m",
         "input": given,
-        "output": said,
+        "output": answer,
         "level": "DEFAULT",
         "usageDetails": {"input": 9, "output": 4, "output_reasoning_tokens": 3, "total": 16},
         **more,

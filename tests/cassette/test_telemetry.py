@@ -31,11 +31,11 @@ ANSWERED: Final = {
 }
 
 
-def attributes(given: list[Any], said: Any, **more: Any) -> Fields:
+def attributes(given: list[Any], answer: Any, **more: Any) -> Fields:
     named = {
         "gen_ai.operation.name": "chat",
         "gen_ai.input.messages": given,
-        "gen_ai.output.messages": said,
+        "gen_ai.output.messages": answer,
         "gen_ai.usage.input_tokens": 9,
         "gen_ai.usage.output_tokens": 7,
         "server.address": "10.0.0.1",
@@ -163,9 +163,9 @@ def test_openinference_is_spelled_as_the_conventions_are(tmp_path: Path) -> None
         "llm.token_count.completion": 7,
     }
     [exchange] = open_recording(written(tmp_path, [{"attributes": flat}])).exchanges
-    [said] = json.loads(exchange.body)["output_messages"]
+    [answer] = json.loads(exchange.body)["output_messages"]
     thought = {"type": "reasoning", "content": "I look it up.", "signature": "c2ln"}
-    assert said == {**CALLED, "parts": [thought, CALL]}
+    assert answer == {**CALLED, "parts": [thought, CALL]}
 
 
 def test_openinference_need_not_say_why_an_answer_ended(tmp_path: Path) -> None:
@@ -185,8 +185,8 @@ def test_openinference_need_not_say_why_an_answer_ended(tmp_path: Path) -> None:
 def test_openinference_leaves_an_empty_text_out(tmp_path: Path, empty: Fields) -> None:
     flat = {"llm.output_messages.0.message.role": "assistant", **empty}
     [exchange] = open_recording(written(tmp_path, [{"attributes": flat}])).exchanges
-    [said] = json.loads(exchange.body)["output_messages"]
-    assert said["parts"] == [{"type": "text", "content": ""}]
+    [answer] = json.loads(exchange.body)["output_messages"]
+    assert answer["parts"] == [{"type": "text", "content": ""}]
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ SUITES: list[tuple[str | bytes, str]] = [
     (b"suite: \xff\n", " (byte 7): not UTF-8: invalid start byte"),
     ("suite:\tx\n", ":1:7: tab in the text"),
     ("suite: [x\n", ":2:1: not valid YAML: "),
-    (SUITE + "    never: done\n    never: done\n", ":9:5: key 'never' is already there, in line 8"),
+    (SUITE + "    never: done\n    never: done\n", ":9:5: key 'never' already appears in line 8"),
     ("a: &a [x, x]\nb: [*a, *a]\n", ":1:4: anchors are not allowed"),
     ("a: " + "[" * 5000 + "]" * 5000, ":1:67: nested deeper than 64 levels"),
     (SUITE + "    sometimes: done\n", ":8:5: unknown key 'sometimes' (known: "),
@@ -253,7 +253,7 @@ CALLS: list[tuple[list[str], int, str]] = [
     (
         ["convert", "a.sse", "b.cassette.jsonl", "--profile", "chatgpt-codex"],
         2,
-        "no profile 'chatgpt-codex' for openai.chat ('chatgpt-codex' is there for openai.resp",
+        "no profile 'chatgpt-codex' for openai.chat ('chatgpt-codex' is for openai.resp",
     ),
     (["mutate", "a.sse", "--profile", "anthropic"], 2, "no profile 'anthropic' for openai.chat ("),
     (["convert", "folder", "b.cassette.jsonl"], 2, "folder: cannot be read: is a directory"),

@@ -65,7 +65,7 @@ def test_one_entry_less_or_more_fails(broken: Path, known: Path) -> None:
 def test_no_file_is_replaced(broken: Path, known: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = known.read_text()
     assert main(["baseline", str(broken), "-o", str(known), "--reason", "New."]) == 2
-    assert capsys.readouterr().err.endswith("already there (--update keeps its reasons)\n")
+    assert capsys.readouterr().err.endswith("already exists (--update keeps its reasons)\n")
     assert known.read_text() == before
 
 

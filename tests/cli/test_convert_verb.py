@@ -40,7 +40,7 @@ def test_force_replaces_file(sse: Path, tmp_path: Path, capsys: pytest.CaptureFi
     target = tmp_path / "a.cassette.jsonl"
     target.write_text("mine")
     assert main(["convert", str(sse), str(target)]) == 2
-    assert "is there already (--force replaces it)" in capsys.readouterr().err
+    assert "already exists (--force replaces it)" in capsys.readouterr().err
     assert target.read_text() == "mine"
     assert main(["convert", str(sse), str(target), "--force"]) == 0
     assert body(target) == SSE

@@ -87,10 +87,10 @@ def test_the_example_of_the_docs_is_real(
 ) -> None:
     root = Path(__file__).parent.parent.parent
     text = (root / "docs/reports.md").read_text(encoding="utf-8")
-    call, told = text.split("```console\n$ conformance ")[1].split("```")[0].split("\n", 1)
+    call, printed = text.split("```console\n$ conformance ")[1].split("```")[0].split("\n", 1)
     monkeypatch.chdir(root)
     assert main(call.split()) == 1
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == printed
 
 
 def test_empty_folders_are_5(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

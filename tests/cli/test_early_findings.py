@@ -65,8 +65,8 @@ def test_what_a_baseline_expects_is_not_shown(capsys: pytest.CaptureFixture[str]
     entry = BaselineEntry("a/b/c", "app-1", "app-answer/turn", "It is known.", place)
     early = EarlyFindings("text", Baseline("known.yaml", (entry,), "app-1"))
     early.show([judged(*rules("c", "d"))])
-    assert "a/b/c" not in (said := capsys.readouterr().err)
-    assert "a/b/d" in said
+    assert "a/b/c" not in (errors := capsys.readouterr().err)
+    assert "a/b/d" in errors
 
 
 def test_secrets_go_and_long_texts_are_cut(capsys: pytest.CaptureFixture[str]) -> None:

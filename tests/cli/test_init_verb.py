@@ -83,7 +83,7 @@ def test_an_adapter_is_written_and_nothing_else(capsys: pytest.CaptureFixture[st
     assert 'next: conformance run --client "node adapter.mjs"' in capsys.readouterr().out
     Path("adapter.mjs").write_text("// mine", encoding="utf-8")
     assert main(["init", "--adapter", "node"]) == 2
-    assert "adapter.mjs: is there already (--force replaces it)" in capsys.readouterr().err
+    assert "adapter.mjs: already exists (--force replaces it)" in capsys.readouterr().err
     assert Path("adapter.mjs").read_text(encoding="utf-8") == "// mine"
     assert main(["init", "--adapter", "node", "--force"]) == 0
     assert "export async function serve" in Path("adapter.mjs").read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def test_an_adapter_that_is_not_there_is_one_line(
 def test_a_file_that_is_there_stays(capsys: pytest.CaptureFixture[str]) -> None:
     Path(CONFIGURATION).write_text("strict: true\n", encoding="utf-8")
     assert main(["init"]) == 2
-    assert "conformance.yaml: is there already (--force replaces it)" in capsys.readouterr().err
+    assert "conformance.yaml: already exists (--force replaces it)" in capsys.readouterr().err
     assert values(read_project()) == {"strict": True}
     assert main(["init", "--force"]) == 0
     assert "strict" not in values(read_project())

@@ -195,7 +195,7 @@ def test_force_replaces_a_cassette(tmp_path: Path, capsys: pytest.CaptureFixture
     (tmp_path / "r.json").write_text("{}")
     url = ["--url", "http://127.0.0.1:1/v1/responses", "--request", str(tmp_path / "r.json")]
     assert main(["record", *url, "-o", str(target)]) == 2
-    assert "is there already (--force replaces it)" in capsys.readouterr().err
+    assert "already exists (--force replaces it)" in capsys.readouterr().err
     assert target.read_text() == "mine"
 
 

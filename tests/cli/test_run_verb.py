@@ -146,7 +146,7 @@ def test_waiting_gateway_shows_its_request(
     asking.join()
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: 127.0.0.1: nothing listens there after 2 s; meanwhile port")
-    assert "was asked for GET /ready (HTTP 404)" in line
+    assert "got GET /ready (HTTP 404)" in line
 
 
 def ask_until_answered(url: str) -> None:

@@ -59,22 +59,22 @@ def chunk(delta: dict[str, Any], finish: str | None = None) -> str:
     return f"data: {json.dumps({**head, 'choices': [choice]})}\n\n"
 
 
-def write_recording(path: Path, said: str) -> None:
+def write_recording(path: Path, words: str) -> None:
     """A cassette that says it wherever a report quotes."""
-    error = {"type": said, "error": {"message": said, "code": said}}
+    error = {"type": words, "error": {"message": words, "code": words}}
     body = (
         chunk({"role": "assistant", "content": ""}),
-        chunk({"content": f"so {said} </think> {said}."}),
-        chunk({"content": " x", "odd": said}),
-        chunk({}, said),
-        f"event: {said}\ndata: {json.dumps(error)}\n\n",
+        chunk({"content": f"so {words} </think> {words}."}),
+        chunk({"content": " x", "odd": words}),
+        chunk({}, words),
+        f"event: {words}\ndata: {json.dumps(error)}\n\n",
     )
-    asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": said}]}
+    asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": words}]}
     request = {"method": "POST", "path": "/v1/chat/completions", "headers": [], "json": asked}
-    head = {"status": 200, "headers": [["content-type", "text/event-stream"], ["server", said]]}
+    head = {"status": 200, "headers": [["content-type", "text/event-stream"], ["server", words]]}
     about = {"cassette": "1.0", "origin": "live", "fidelity": "bytes", "dialect": "openai.chat"}
     lines = [
-        {**about, "target": {"product": said}},
+        {**about, "target": {"product": words}},
         {"request": request, "exchange": 1},
         {"response": head},
         *({"ms": 1.0, "text": each} for each in body),

@@ -55,8 +55,8 @@ def test_planted_faults_are_found_and_nothing_else(checked: Path) -> None:
 def test_a_row_keeps_what_its_source_says(checked: Path) -> None:
     row = next(row for row in rows(checked) if row["id"] == made.stream_id(7))
     given = made.row_of(7)
-    told = ("dialect", "profile", "provider", "model", "time")
-    assert {name: row[name] for name in told} == {name: given[name] for name in told}
+    columns = ("dialect", "profile", "provider", "model", "time")
+    assert {name: row[name] for name in columns} == {name: given[name] for name in columns}
     assert (row["found"], row["bytes"], row["week"]) == ("named", len(given["body"]), "2026-W45")
     assert (row["file"], row["part"], row["row"]) == ("a.parquet", 0, 7)
 
@@ -240,8 +240,8 @@ def test_folders_need_rights(corpus: Path, tmp_path: Path, monkeypatch: pytest.M
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "exists", denied)
-    told = refused(corpus / "b.jsonl", tmp_path / "out")
-    assert told == f"{tmp_path / 'out'}: cannot be written: permission denied"
+    message = refused(corpus / "b.jsonl", tmp_path / "out")
+    assert message == f"{tmp_path / 'out'}: cannot be written: permission denied"
 
 
 def test_an_output_of_another_corpus_is_left_alone(checked: Path, tmp_path: Path) -> None:
@@ -252,8 +252,8 @@ def test_an_output_of_another_corpus_is_left_alone(checked: Path, tmp_path: Path
 
 
 def test_another_profile_is_another_output(corpus: Path, checked: Path) -> None:
-    told = refused(corpus, checked, JudgeChoices(profile="strict"))
-    assert "another corpus: by other options" in told
+    message = refused(corpus, checked, JudgeChoices(profile="strict"))
+    assert "another corpus: by other options" in message
 
 
 def test_cut_file_is_judged_once_it_is_whole(corpus: Path, tmp_path: Path) -> None:

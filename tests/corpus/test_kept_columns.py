@@ -78,8 +78,8 @@ def test_a_report_groups_by_kept_columns(checked: Path) -> None:
     for (region, team, provider), of in cells.items():
         expected = (REGIONS.index(region), int(team[1:]), made.PROVIDERS.index(provider))
         assert of == len([n for n in range(SIZE) if (n % 2, n % 3, n % 3) == expected])
-    told = json.loads(render_json(report))["groups"][0]["cells"][0]["values"]
-    assert set(told) == set(report.by)
+    values = json.loads(render_json(report))["groups"][0]["cells"][0]["values"]
+    assert set(values) == set(report.by)
 
 
 @pytest.mark.slow
@@ -167,8 +167,8 @@ def test_a_log_may_gain_a_column_on_its_way(tmp_path: Path) -> None:
     made.write_parquet(folder / "a.parquet", range(2))
     write_lines(folder / "b.jsonl", (row_of(2),))
     check(folder, tmp_path / "out", None, keeping("region"))
-    told = rows(tmp_path / "out", "verdicts", "id", "kept_region")
-    assert {row["id"]: row["kept_region"] for row in told} == {
+    table = rows(tmp_path / "out", "verdicts", "id", "kept_region")
+    assert {row["id"]: row["kept_region"] for row in table} == {
         **{made.stream_id(n): "" for n in range(2)},
         made.stream_id(2): row_of(2)["region"],
     }
@@ -185,8 +185,8 @@ def test_a_mapping_may_name_folders_and_columns_to_keep(tmp_path: Path) -> None:
     columns = read_columns(tmp_path / "map.yaml", ["status", "model"])
     assert columns == ColumnNames(provider="vendor", keep=("model", "status"))
     check(tmp_path / "in", tmp_path / "out", None, JudgeChoices(columns=columns))
-    told = rows(tmp_path / "out", "verdicts", "provider", "kept_model", "kept_status")
-    assert {tuple(row.values()) for row in told} == {("west", f"m-{n}", "200") for n in range(2)}
+    table = rows(tmp_path / "out", "verdicts", "provider", "kept_model", "kept_status")
+    assert {tuple(row.values()) for row in table} == {("west", f"m-{n}", "200") for n in range(2)}
 
 
 def test_payloads_of_tools_have_their_own_columns(tmp_path: Path) -> None:
@@ -204,8 +204,8 @@ def test_payloads_of_tools_have_their_own_columns(tmp_path: Path) -> None:
     )
     write_lines(tmp_path / "in.jsonl", some)
     check(tmp_path / "in.jsonl", tmp_path / "out", None, keeping("metadata.team"))
-    told = rows(tmp_path / "out", "verdicts", "id", "kept_metadata.team")
-    assert [tuple(row.values()) for row in told] == [("l", "a"), ("f", "b"), ("o", "c")]
+    table = rows(tmp_path / "out", "verdicts", "id", "kept_metadata.team")
+    assert [tuple(row.values()) for row in table] == [("l", "a"), ("f", "b"), ("o", "c")]
 
 
 def test_the_verbs_keep_and_group(

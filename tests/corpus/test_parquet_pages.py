@@ -1,4 +1,4 @@
-"""Parquet files whose pages are larger than what is unpacked at once: sizes first, values after."""
+"""Parquet files with large values and pages: sizes are known before anything is unpacked."""
 
 from __future__ import annotations
 
@@ -13,111 +13,57 @@ import pyarrow.parquet as pq
 import pytest
 
 from conformance.cli import main
-from conformance.corpus.parquet_pages import DamagedPageError, read_pages
-from conformance.corpus.parquet_values import OversizedValue, column_values
+from conformance.corpus.parquet_pages import largest_pages
 from tests.corpus.checked import check, rows
 from tests.corpus.test_stored_payloads import BODY
 
-SMALL = 5_000
-MODULES = ("parquet_pages", "parquet_values", "parquet_rows", "fragment_work")
-CODECS = ("none", "zstd", "gzip", "brotli", "snappy", "lz4")
+
+@pytest.mark.parametrize("column", ["id", "body", "model", "request"])
+def test_a_row_that_is_too_large_is_put_aside_and_all_others_judged(
+    tmp_path: Path, column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.corpus.fragment_work.MAX_VALUE", 5_000)
+    columns = {"id": ["a", "b"], "body": [BODY] * 2, "model": ["m"] * 2, "request": ["{}"] * 2}
+    columns[column][1] = "x" * 9_000
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet", compression="gzip")
+    progress = check(tmp_path / "a.parquet", tmp_path / "out")
+    [judged], [aside] = rows(tmp_path / "out"), rows(tmp_path / "out", "unreadable")
+    assert (judged["id"], progress.rows) == ("a", 2)
+    unit = "bytes" if column == "body" else "characters"
+    assert aside["reason"] == f"its {column!r} has 9,000 {unit}, more than 5,000: not judged"
+
+
 WRITTEN: dict[str, dict[str, Any]] = {
     "dictionary": {},
     "plain": {"use_dictionary": False},
     "pages of version 2": {"use_dictionary": False, "data_page_version": "2.0"},
-    "dictionary and version 2": {"data_page_version": "2.0"},
+    "prefixes": {"use_dictionary": False, "column_encoding": {"body": "DELTA_BYTE_ARRAY"}},
     "many pages": {"use_dictionary": False, "data_page_size": 500, "write_batch_size": 3},
 }
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is large is small here."""
-    for name in MODULES:
-        monkeypatch.setattr(f"conformance.corpus.{name}.MAX_VALUE", SMALL)
-
-
-def parquet_of(values: list[bytes | None], *, nulls: bool = True, **how: Any) -> bytes:
-    into = io.BytesIO()
-    schema = pa.schema([pa.field("body", pa.binary(), nullable=nulls)])
-    pq.write_table(pa.table({"body": values}, schema=schema), into, **how)
-    return into.getvalue()
-
-
-@pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("how", WRITTEN)
-@pytest.mark.parametrize("nulls", [True, False])
-@pytest.mark.usefixtures("small")
-def test_values_are_those_that_arrow_reads(how: str, codec: str, nulls: bool) -> None:
-    values: list[bytes | None] = [*(b"%d" % n * (n % 90) for n in range(70))] * 2
-    values += [b"x" * SMALL, b"y" * (SMALL + 1), b"", b"z" * 50_000, b"last"]
-    if nulls:
-        values[3:60:7] = [None] * len(values[3:60:7])
-    data = parquet_of(values, nulls=nulls, compression=codec, **WRITTEN[how])
-    file, parquet = io.BytesIO(data), pq.ParquetFile(io.BytesIO(data))
-    [column] = read_pages(file, parquet.metadata.row_group(0), ["body"])
-    assert column.largest > SMALL
-    found = list(column_values(file, parquet, 0, column))
-    large = {SMALL + 1, 50_000}
-    assert found == [OversizedValue(len(v)) if v and len(v) in large else v for v in values]
+def test_the_largest_page_is_known_before_it_is_unpacked(how: str) -> None:
+    into = io.BytesIO()
+    values = [*(b"%d" % n * (n % 90) for n in range(70)), b"z" * 50_000, b"last"]
+    pq.write_table(pa.table({"body": values}), into, compression="zstd", **WRITTEN[how])
+    group = pq.ParquetFile(into).metadata.row_group(0)
+    [(column, size)] = largest_pages(into, group, ["body"])
+    assert column == "body"
+    assert 50_000 < size < 200_000
 
 
-@pytest.mark.usefixtures("small")
-def test_a_row_that_is_too_large_is_put_aside_and_all_others_judged(tmp_path: Path) -> None:
-    bodies = [BODY, ":" * 9_000, BODY, None]
-    table = pa.table({"id": ["a", "b", "c", "d"], "body": bodies, "model": ["m"] * 4})
-    pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
-    progress = check(tmp_path / "a.parquet", tmp_path / "out")
-    assert [each["id"] for each in rows(tmp_path / "out")] == ["a", "c"]
-    assert progress.rows == 4
-    aside = {each["id"]: each["reason"] for each in rows(tmp_path / "out", "unreadable")}
-    assert aside == {
-        "b": "its 'body' has 9,000 bytes, more than 5,000: not read",
-        "d": "the body is null",
-    }
-
-
-@pytest.mark.parametrize("column", ["id", "model", "request"])
-@pytest.mark.usefixtures("small")
-def test_every_column_is_bounded(tmp_path: Path, column: str) -> None:
-    columns = {"id": ["a", "b"], "body": [BODY] * 2, "model": ["m"] * 2, "request": ["{}"] * 2}
-    columns[column][1] = "x" * 9_000
-    pq.write_table(pa.table(columns), tmp_path / "a.parquet", compression="gzip")
+def test_a_row_group_with_too_large_a_page_is_put_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.corpus.parquet_rows.MAX_PAGES", 5_000)
+    table = pa.table({"id": ["a", "b"], "body": [BODY, BODY + ":" * 9_000]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=1)
     check(tmp_path / "a.parquet", tmp_path / "out")
-    [judged], [aside] = rows(tmp_path / "out"), rows(tmp_path / "out", "unreadable")
-    assert judged["model"] == "m"
-    assert aside["reason"] == f"its {column!r} has 9,000 bytes, more than 5,000: not read"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        pa.array([["x" * 9_000], ["y"]]),
-        pa.array([{"raw": "x" * 9_000}, {"raw": "y"}]),
-        pa.array([b"x" * 9_000, b"y" * 9_000], pa.binary(9_000)),
-    ],
-    ids=["list", "struct", "fixed"],
-)
-@pytest.mark.usefixtures("small")
-def test_what_cannot_be_read_in_pieces_puts_its_row_group_aside(tmp_path: Path, value: Any) -> None:
-    table = pa.table({"id": ["a", "b"], "body": [BODY] * 2, "headers": value})
-    pq.write_table(table, tmp_path / "a.parquet", use_dictionary=False)
-    check(tmp_path / "a.parquet", tmp_path / "out")
+    assert [each["id"] for each in rows(tmp_path / "out")] == ["a"]
     [aside] = rows(tmp_path / "out", "unreadable")
-    assert "column 'headers' has a page of" in aside["reason"]
-    assert "nothing of it was read" in aside["reason"]
-
-
-@pytest.mark.usefixtures("small")
-def test_damage_inside_a_large_page_is_reported() -> None:
-    data = bytearray(parquet_of([b"x" * 9_000, b"y"], compression="none", use_dictionary=False))
-    parquet = pq.ParquetFile(io.BytesIO(bytes(data)))
-    at = bytes(data).index(b"x" * 100) - 4
-    data[at : at + 4] = (10**6).to_bytes(4, "little")
-    file = io.BytesIO(bytes(data))
-    [column] = read_pages(file, parquet.metadata.row_group(0), ["body"])
-    with pytest.raises(DamagedPageError, match="shorter than what it says"):
-        list(column_values(file, parquet, 0, column))
+    assert "row group 1 has a page of" in aside["reason"]
+    assert "bytes in column 'body': nothing of it was read" in aside["reason"]
 
 
 def test_huge_row_ends_no_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +77,7 @@ def test_huge_row_ends_no_process(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert code == 2
     assert [each["id"] for each in rows(tmp_path / "out")] == ["good"]
     [aside] = rows(tmp_path / "out", "unreadable")
-    assert f"has {size + 6:,} bytes, more than 67,108,864: not read" in aside["reason"]
+    assert f"has {size + 6:,} bytes, more than 67,108,864: not judged" in aside["reason"]
     assert main(["corpus", "inspect", str(tmp_path / "a.parquet")]) == 0
     assert "bomb: not readable: its 'body' has" in capsys.readouterr().out
 

@@ -44,9 +44,9 @@ def test_groups_have_the_counts_of_the_streams(folders: tuple[Path, Path]) -> No
     assert report.with_findings == len(made.planted(range(SIZE)))
     assert report.reasons == (("the body is null", 1),)
     streams = {(row["id"], row["group"]) for row in rows(folders[1], "findings")}
-    told = {group.group: group.streams for group in report.groups}
-    told |= {each.group: each.streams for group in report.groups for each in group.following}
-    assert sum(told.values()) == len(streams)
+    found = {group.group: group.streams for group in report.groups}
+    found |= {each.group: each.streams for group in report.groups for each in group.following}
+    assert sum(found.values()) == len(streams)
     for group in report.groups:
         assert sum(cell.streams for cell in group.cells) == group.streams
 
@@ -108,14 +108,17 @@ def test_a_field_that_vanishes_is_a_wire_change(tmp_path: Path) -> None:
         some = "".join(json.dumps(line) + "\n" for line in lines[at * 4 : at * 4 + 4])
         (tmp_path / "in" / f"{at}.jsonl").write_text(some, encoding="utf-8")
     check(tmp_path / "in", tmp_path / "out")
-    told = {
+    changes = {
         (change.word, change.what)
         for change in corpus_report(tmp_path / "out").history.changes
         if change.kind == "field"
     }
-    assert ("vanished", "chat.chunk: created is number") in told
-    assert ("appeared", "chat.chunk: made_at is number") in told
-    assert {what.partition(": ")[2].partition(" ")[0] for _, what in told} == {"created", "made_at"}
+    assert ("vanished", "chat.chunk: created is number") in changes
+    assert ("appeared", "chat.chunk: made_at is number") in changes
+    assert {what.partition(": ")[2].partition(" ")[0] for _, what in changes} == {
+        "created",
+        "made_at",
+    }
 
 
 @pytest.mark.slow
@@ -163,8 +166,8 @@ def test_verbs_from_folder_to_page(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["corpus", "report", out, *outputs]) == 0
     rule = made.planted(range(45, 55))[made.stream_id(49)]
     assert rule in capsys.readouterr().out
-    told = json.loads(values.read_text(encoding="utf-8"))
-    assert rule in {group["rule"] for group in told["groups"]}
+    document = json.loads(values.read_text(encoding="utf-8"))
+    assert rule in {group["rule"] for group in document["groups"]}
     assert rule in page.read_text(encoding="utf-8")
     for asked, code in (("may", 1), (rule, 1), ("wire/none-such", 0), ("nonsense", 2)):
         assert main(["corpus", "report", out, "--fail-on", asked]) == code
@@ -206,9 +209,9 @@ def test_inspect_gives_mapping(
     proposed = printed.partition("(a beginning for FILE)\n")[2].partition("first ")[0]
     columns.write_text(proposed, encoding="utf-8")
     main(["corpus", "check", source, "--out", out, "--map", str(columns), "-j", "1"])
-    told = ("id", "provider", "model", "week")
-    (*_, found) = rows(Path(out), "verdicts", *told)
-    assert found == {**{name: made.row_of(1)[name] for name in told[:3]}, "week": "2026-W45"}
+    names = ("id", "provider", "model", "week")
+    (*_, found) = rows(Path(out), "verdicts", *names)
+    assert found == {**{name: made.row_of(1)[name] for name in names[:3]}, "week": "2026-W45"}
 
 
 def test_what_is_missing_is_one_line(

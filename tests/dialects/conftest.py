@@ -59,9 +59,9 @@ def read_stream() -> ReadStream:
 
 def check_sound(events: list[Event]) -> None:
     """Known fields, no empty delta, balanced starts and ends, one of done and cut."""
-    said = [event for event in events if event.layer == "semantic"]
+    semantic = [event for event in events if event.layer == "semantic"]
     open_blocks: set[tuple[Any, ...]] = set()
-    for event in said:
+    for event in semantic:
         assert set(event.data) <= SEMANTIC_EVENTS[event.type] | {"choice"}
         kind, _, what = event.type.partition(".")
         key = (kind, event.data["choice"], event.data.get("block", event.data.get("index")))
@@ -75,7 +75,7 @@ def check_sound(events: list[Event]) -> None:
             assert key in open_blocks
             open_blocks.remove(key)
     assert not open_blocks
-    assert said[-1].type in {"done", "cut"}
+    assert semantic[-1].type in {"done", "cut"}
     assert events == sorted(events, key=lambda event: event.number)
 
 

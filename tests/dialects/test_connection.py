@@ -128,7 +128,7 @@ def test_messages_go_to_the_answer_that_they_are_of(row: str) -> None:
 
 def test_a_request_has_the_body_of_one_over_http() -> None:
     payload = {"type": "response.create", "stream_id": "a", "model": "m", "input": "Hi"}
-    assert SOCKET.asked(payload) == {"model": "m", "input": "Hi"}
+    assert SOCKET.request_body(payload) == {"model": "m", "input": "Hi"}
 
 
 def _rows() -> st.SearchStrategy[list[Row]]:

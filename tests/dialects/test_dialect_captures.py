@@ -106,8 +106,8 @@ def joined(events: list[Event], kind: str, channel: str = "") -> str:
 @each_file
 def test_recording_is_recognised(file: Path) -> None:
     index = msgspec.json.decode((Path(CAPTURES) / "INDEX.json").read_bytes())
-    said = {entry["file"]: entry.get("dialect", "") for entry in index if "file" in entry}
-    family = said.get(f"{file.parent.name}/{file.name}", "")
+    stated = {entry["file"]: entry.get("dialect", "") for entry in index if "file" in entry}
+    family = stated.get(f"{file.parent.name}/{file.name}", "")
     expected = [name for key, name in FAMILIES.items() if family.startswith(key)]
     if not expected:
         pytest.skip("the index does not say")

@@ -21,12 +21,12 @@ VECTORS = [
 
 
 def reading_of(vector: dict[str, Any]) -> Reading:
-    said = vector.get("reading", {})
+    stated = vector.get("reading", {})
     return Reading(
-        markers=tuple((start, end) for start, end in said.get("markers", ())),
-        opened_by_prompt=said.get("opened_by_prompt", False),
-        last_close=said.get("last_close", False),
-        fields={name: tuple(paths) for name, paths in said.get("fields", {}).items()},
+        markers=tuple((start, end) for start, end in stated.get("markers", ())),
+        opened_by_prompt=stated.get("opened_by_prompt", False),
+        last_close=stated.get("last_close", False),
+        fields={name: tuple(paths) for name, paths in stated.get("fields", {}).items()},
     )
 
 

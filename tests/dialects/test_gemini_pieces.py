@@ -97,15 +97,15 @@ def test_any_texts_come_back_as_they_were(arguments: dict[str, str]) -> None:
     ],
 )
 def test_a_call_in_pieces_is_one_call(parts: list[Any]) -> None:
-    said = request_text(*(chunk(each) for each in parts), chunk(reason="STOP"))
-    calls = [(e.type, e.data.get("arguments")) for e in said if e.type.startswith("tool.")]
+    text = request_text(*(chunk(each) for each in parts), chunk(reason="STOP"))
+    calls = [(e.type, e.data.get("arguments")) for e in text if e.type.startswith("tool.")]
     arguments = '{"to":"Bergen"}'
     assert calls == [("tool.start", None), ("tool.delta", arguments), ("tool.end", arguments)]
 
 
 def test_a_name_begins_the_next_call() -> None:
-    said = request_text(chunk(TRIP[0]), chunk(TRIP[1]), *map(chunk, TRIP))
-    deltas = [e.data["arguments"] for e in said if e.type == "tool.delta"]
+    text = request_text(chunk(TRIP[0]), chunk(TRIP[1]), *map(chunk, TRIP))
+    deltas = [e.data["arguments"] for e in text if e.type == "tool.delta"]
     assert deltas == ['{"to":"Ber"}', '{"to":"Bergen"}']
 
 
@@ -141,14 +141,14 @@ ENDED: Final = ["finish", "done"]
 )
 def test_a_reason_on_the_way_ends_nothing(asked: Any, chunks: Any, ends: list[str]) -> None:
     payloads = [chunk(each, reason=reason, **NAMED) for each, reason in chunks]
-    said = request_text(*payloads, asked=asked)
-    assert [e.type for e in said if e.type in ("finish", "done", "cut")] == ends
+    text = request_text(*payloads, asked=asked)
+    assert [e.type for e in text if e.type in ("finish", "done", "cut")] == ends
 
 
 def test_models_of_2024_give_a_reason_in_every_chunk() -> None:
     payloads = [chunk({"text": text}, reason="STOP") for text in ("At ", "9.")]
-    said = request_text(*payloads)
-    assert [e.type for e in said if e.type in ("text.delta", *ENDED)] == [
+    answered = request_text(*payloads)
+    assert [e.type for e in answered if e.type in ("text.delta", *ENDED)] == [
         *("text.delta", "text.delta"),
         *ENDED,
     ]
@@ -193,8 +193,8 @@ def test_a_deep_value_ends_the_search() -> None:
 
 def test_a_request_is_known_by_one_spelling() -> None:
     path = "/v1beta/models/m:generateContent"
-    said = get("gemini.generate").stated(
+    stated = get("gemini.generate").stated(
         Request(path=path, json={"generation_config": {"seed": 1}})
     )
-    assert said is not None
-    assert said.json == {"model": "m", "stream": False, "generationConfig": {"seed": 1}}
+    assert stated is not None
+    assert stated.json == {"model": "m", "stream": False, "generationConfig": {"seed": 1}}

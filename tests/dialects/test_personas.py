@@ -58,11 +58,11 @@ def test_who_asks_is_reported_by_its_request(
 def test_thinking_stands_where_the_provider_has_it(persona: Persona, *, stream: bool) -> None:
     dialect = persona.dialect or "openai.chat"
     asked = {"stream": stream}
-    said = scripted_answer("answer", dialect, 1, asked, persona=persona)
-    report = check_chunks(said.chunks, dialect=dialect, profile="strict", request=asked)
+    answered = scripted_answer("answer", dialect, 1, asked, persona=persona)
+    report = check_chunks(answered.chunks, dialect=dialect, profile="strict", request=asked)
     assert [f"{f.rule}: {f.message}" for f in report.findings] == []
-    head = Response(200, "1.1", (("content-type", said.content_type),))
-    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    head = Response(200, "1.1", (("content-type", answered.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, answered.chunks)))
     answer = read_transcript(exchange, get(dialect), Reading())
     shown = "" if persona.hides_in(dialect) else "Two and two, thought 1: is 4."
     assert "".join(answer.thinking) == shown

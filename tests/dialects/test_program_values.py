@@ -12,9 +12,9 @@ CHECKER = Checker("openai.chat")
 RULE = "thinking/stream/no-program-values"
 
 
-def is_found(*said: tuple[str, str]) -> bool:
+def is_found(*values: tuple[str, str]) -> bool:
     """Whether the rule fails where these are the fields and texts of the deltas."""
-    deltas = [{"role": "assistant"}, *({field: text} for field, text in said)]
+    deltas = [{"role": "assistant"}, *({field: text} for field, text in values)]
     chunks = [
         f"data: {json.dumps({'choices': [{'index': 0, 'delta': delta}]})}\n\n".encode()
         for delta in deltas

@@ -23,8 +23,8 @@ def gemini(part: Any) -> Any:
 
 
 def chat(message: Any) -> Any:
-    said = {"role": "assistant", "content": None, **message}
-    return {**CHAT, "choices": [{"index": 0, "message": said, "finish_reason": "stop"}]}
+    turn = {"role": "assistant", "content": None, **message}
+    return {**CHAT, "choices": [{"index": 0, "message": turn, "finish_reason": "stop"}]}
 
 
 def responses(item: Any) -> Any:
@@ -33,8 +33,8 @@ def responses(item: Any) -> Any:
 
 
 def messages(block: Any) -> Any:
-    said = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [block]}
-    return {**said, "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}}
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [block]}
+    return {**message, "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}}
 
 
 @pytest.mark.parametrize(

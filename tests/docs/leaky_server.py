@@ -12,8 +12,8 @@ class LeakyServer(Chatty):
 
     __slots__ = ()
 
-    def _said(self, body: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
-        thinking, text, calls = super()._said(body)
+    def _answer_parts(self, body: dict[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
+        thinking, text, calls = super()._answer_parts(body)
         return thinking, f"</think>{text}" if thinking and text else text, calls
 
 

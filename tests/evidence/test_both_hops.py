@@ -105,19 +105,19 @@ def test_a_profile_that_nobody_has_is_a_wrong_call() -> None:
 
 def test_parts_of_several_calls_are_one_side() -> None:
     recording = open_recording(LOOP)
-    said = read_content(
+    content = read_content(
         [
             read_answer(each, get("openai.responses"), Reading()).transcript
             for each in recording.exchanges[1:]
         ]
     )
-    assert [part.kind for part in said.parts] == ["thinking", "tool", "thinking", "text"]
-    assert [kind for kind, _ in said.order] == ["thinking", "tool", "thinking", "text"]
-    assert [place.answer for _, place in said.order] == [0, 0, 1, 1]
-    whole = "".join(part.text for part in said.of("thinking"))
-    first = said.of("thinking")[0]
-    assert said.place_of(said.of("thinking"), 0) == first.pieces[0][0]
-    assert said.place_of(said.of("thinking"), len(whole)) == said.last
+    assert [part.kind for part in content.parts] == ["thinking", "tool", "thinking", "text"]
+    assert [kind for kind, _ in content.order] == ["thinking", "tool", "thinking", "text"]
+    assert [place.answer for _, place in content.order] == [0, 0, 1, 1]
+    whole = "".join(part.text for part in content.of("thinking"))
+    first = content.of("thinking")[0]
+    assert content.place_of(content.of("thinking"), 0) == first.pieces[0][0]
+    assert content.place_of(content.of("thinking"), len(whole)) == content.last
 
 
 def test_markers_upstream_are_thinking_wherever_nobody_says_so() -> None:
@@ -228,12 +228,12 @@ def test_what_an_application_is_reported_to_hide_is_found_in_any_field() -> None
 def test_reason_may_be_a_break(two_files: tuple[Path, Path], reason: str, broken: set[str]) -> None:
     """AI SDK 7 finishes as `interrupted` where its provider's stream has no end."""
     shown, upstream = two_files
-    said = upstream.read_bytes().partition(b"event: message_delta")[0]
-    upstream.write_bytes(said)
+    begun = upstream.read_bytes().partition(b"event: message_delta")[0]
+    upstream.write_bytes(begun)
     shown.write_bytes(shown.read_bytes().replace(b'"stop"', f'"{reason}"'.encode()))
     report = check_paths([shown], upstream=[upstream])
-    told = {"hop/failure-no-success", "hop/failure-told"}
-    assert {finding.rule for finding in report.findings} & told == broken
+    expected = {"hop/failure-no-success", "hop/failure-told"}
+    assert {finding.rule for finding in report.findings} & expected == broken
     assert (report.verdicts.get("hop/failure-told") is Verdict.PASS) is (not broken)
 
 

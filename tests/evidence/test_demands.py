@@ -21,9 +21,9 @@ def counted(read: int, written: int) -> dict[str, int]:
 
 
 def stream(*, reason: str = "stop", read: int = 5, written: int = 16) -> str:
-    said = {"index": 0, "delta": {"role": "assistant", "content": "4"}, "finish_reason": None}
+    choice = {"index": 0, "delta": {"role": "assistant", "content": "4"}, "finish_reason": None}
     over = {"index": 0, "delta": {}, "finish_reason": reason}
-    chunks = [{**CHUNK, "choices": [each]} for each in (said, over)]
+    chunks = [{**CHUNK, "choices": [each]} for each in (choice, over)]
     chunks.append({**CHUNK, "choices": [], "usage": counted(read, written)})
     return "".join(f"data: {json.dumps(each)}\n\n" for each in chunks) + "data: [DONE]\n\n"
 

@@ -60,9 +60,9 @@ def test_what_a_schema_makes_of_an_input_is_no_other_input(case: str) -> None:
 
 
 def test_what_no_schema_has_may_be_left_out() -> None:
-    said = {**SAID, "mood": "glad"}
-    shown = _shown(said, SAID)
-    assert broken_hops(judged_hops(shown, _call_chunks(said), asked=(OFFERED,))) == set()
+    arguments = {**SAID, "mood": "glad"}
+    shown = _shown(arguments, SAID)
+    assert broken_hops(judged_hops(shown, _call_chunks(arguments), asked=(OFFERED,))) == set()
     shown = _shown(SAID, {"city": "Turin", "days": 3})
     assert broken_hops(judged_hops(shown, _call_chunks(SAID), asked=(OFFERED,))) == {RULE}
 

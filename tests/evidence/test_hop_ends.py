@@ -73,8 +73,8 @@ def _vercel(reason: str | None) -> str:
 
 
 def _acp(reason: str) -> str:
-    said = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": TEXT}}
-    note = {"method": "session/update", "params": {"sessionId": "s", "update": said}}
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": TEXT}}
+    note = {"method": "session/update", "params": {"sessionId": "s", "update": update}}
     ended = {"id": 2, "result": {"stopReason": reason}}
     return _lines(*({"jsonrpc": "2.0", **each} for each in (note, ended)))
 
@@ -161,43 +161,43 @@ def _adk(reason: str) -> str:
     coded = {} if reason == "STOP" else {"errorCode": reason}
     content = {"parts": [{"text": TEXT}], "role": "model"}
     named = {"invocationId": "e-1", "author": "a", "id": "1", "actions": {}, "timestamp": 1.5}
-    said = {"content": content, "usageMetadata": {"promptTokenCount": 1}, **named}
-    return sse([{**said, "partial": True}, {**said, "finishReason": reason, **coded}])
+    event = {"content": content, "usageMetadata": {"promptTokenCount": 1}, **named}
+    return sse([{**event, "partial": True}, {**event, "finishReason": reason, **coded}])
 
 
 def _langgraph(reason: str) -> str:
     about = {"response_metadata": {"stop_reason": reason}, "chunk_position": "last"}
-    said = {"type": "AIMessageChunk", "id": "run-1", "content": TEXT, **about}
-    data = json.dumps([said, {"langgraph_node": "model"}])
+    message = {"type": "AIMessageChunk", "id": "run-1", "content": TEXT, **about}
+    data = json.dumps([message, {"langgraph_node": "model"}])
     return f"event: messages\ndata: {data}\n\n"
 
 
 def _langchain_events(reason: str) -> str:
     block = {"index": 0, "content": {"type": "text", "text": TEXT}}
-    said: list[Payload] = [
+    events: list[Payload] = [
         {"event": "message-start", "role": "ai", "id": "run-1"},
         {"event": "content-block-start", "index": 0, "content": {"type": "text", "text": ""}},
         {"event": "content-block-delta", "index": 0, "delta": {"type": "text-delta", "text": TEXT}},
         {"event": "content-block-finish", **block},
         {"event": "message-finish", "metadata": {"stop_reason": reason}},
     ]
-    return sse(said)
+    return sse(events)
 
 
 def _codex_server(_: str) -> str:
     message = {"id": "m", "type": "agentMessage"}
-    told: list[tuple[str, Payload]] = [
+    notes: list[tuple[str, Payload]] = [
         ("turn/started", {"turn": {"id": "u"}}),
         ("item/started", {"item": message}),
         ("item/agentMessage/delta", {"itemId": "m", "delta": TEXT}),
         ("item/completed", {"item": {**message, "text": TEXT}}),
         ("turn/completed", {"turn": {"id": "u", "status": "completed"}}),
     ]
-    return _lines(*({"method": name, "params": {"threadId": "t", **p}} for name, p in told))
+    return _lines(*({"method": name, "params": {"threadId": "t", **p}} for name, p in notes))
 
 
 def _opal(_: str) -> str:
-    told: list[Payload] = [
+    events: list[Payload] = [
         {"type": "agent_start"},
         {"type": "message_start"},
         {"type": "message_delta", "delta": TEXT},
@@ -207,13 +207,13 @@ def _opal(_: str) -> str:
     return _lines(
         *(
             {"jsonrpc": "2.0", "method": "agent/event", "params": {"session_id": "s", **each}}
-            for each in told
+            for each in events
         )
     )
 
 
 def _copilot(_: str) -> str:
-    told: list[tuple[str, Payload]] = [
+    events: list[tuple[str, Payload]] = [
         ("assistant.turn_start", {"turnId": "0"}),
         ("assistant.message_start", {"messageId": "m"}),
         ("assistant.message_delta", {"messageId": "m", "deltaContent": TEXT}),
@@ -221,13 +221,13 @@ def _copilot(_: str) -> str:
         ("assistant.turn_end", {"turnId": "0"}),
         ("assistant.idle", {}),
     ]
-    return _lines(*({"type": kind, "data": data} for kind, data in told))
+    return _lines(*({"type": kind, "data": data} for kind, data in events))
 
 
 def _gemini_cli(_: str) -> str:
-    said = {"type": "message", "role": "assistant", "content": TEXT, "delta": True}
+    message = {"type": "message", "role": "assistant", "content": TEXT, "delta": True}
     begun = {"type": "init", "session_id": "s", "model": "m"}
-    return _lines(begun, said, {"type": "result", "status": "success", "stats": {}})
+    return _lines(begun, message, {"type": "result", "status": "success", "stats": {}})
 
 
 def _a2a(_: str) -> str:
@@ -235,8 +235,8 @@ def _a2a(_: str) -> str:
     status = {"kind": "status-update", **named, "status": {"state": "completed"}, "final": True}
     parts = [{"kind": "text", "text": TEXT}]
     made = {"kind": "artifact-update", **named, "artifact": {"artifactId": "a", "parts": parts}}
-    told = ({"jsonrpc": "2.0", "id": 1, "result": each} for each in (made, status))
-    return "".join(f"data: {json.dumps(each)}\n\n" for each in told)
+    events = ({"jsonrpc": "2.0", "id": 1, "result": each} for each in (made, status))
+    return "".join(f"data: {json.dumps(each)}\n\n" for each in events)
 
 
 # How each protocol says that an answer is finished, cut at a limit, and cut by a filter.

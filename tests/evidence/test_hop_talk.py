@@ -47,9 +47,9 @@ def cut_text(turns: Turns) -> Turns:
 
 def spoken_thinking(turns: Turns) -> Turns:
     for thought in blocks(turns, "thinking"):
-        said = thought.pop("thinking")
+        spoken = thought.pop("thinking")
         thought.clear()
-        thought.update(type="text", text=said)
+        thought.update(type="text", text=spoken)
     return turns
 
 

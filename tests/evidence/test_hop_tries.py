@@ -120,10 +120,10 @@ def test_words_in_place_of_the_call_that_was_demanded_need_not_be_shown() -> Non
 
 
 def test_thinking_of_a_try_does_not_stay_either() -> None:
-    thought, said = "It sails in the morning.", {"content": WHOLE}
+    thought, content = "It sails in the morning.", {"content": WHOLE}
     dialect, body = chat({"reasoning_content": thought})
     cut = dialect, body.split("\n\n")[0] + "\n\n"
-    upstream = [cut, chat({"reasoning_content": thought}, said)]
+    upstream = [cut, chat({"reasoning_content": thought}, content)]
     one, two = ([{**e, "id": n} for e in vercel_part("reasoning", thought)] for n in "12")
     text = vercel_part("text", WHOLE)
     assert broken_hops(judged_hops(vercel(*one, *two, *text), *upstream)) == {RULE}
@@ -146,8 +146,8 @@ def test_tries_that_think_in_two_channels_are_one_cause() -> None:
             [f"A summary of it, {number}."], WHOLE, raw=f"It sails, thought {number}."
         )
         upstream.append(("openai.responses", body.split("event: response.completed")[0]))
-    said = [("thought", f"It sails, thought {n}.\n\nA summary of it, {n}.") for n in "12"]
-    shown = acp(said[0], ("message", WHOLE), said[1], ("message", WHOLE))
+    thoughts = [("thought", f"It sails, thought {n}.\n\nA summary of it, {n}.") for n in "12"]
+    shown = acp(thoughts[0], ("message", WHOLE), thoughts[1], ("message", WHOLE))
     broken = (
         shown[0],
         shown[1].replace('"result": {"stopReason": "end_turn"}', '"error": {"code": 1}'),

@@ -56,8 +56,8 @@ CHOICES: list[tuple[Any, bool, set[str]]] = [
 
 @pytest.mark.parametrize(("choice", "called", "rules"), CHOICES)
 def test_demanded_call_comes(choice: Any, called: bool, rules: set[str], tmp_path: Path) -> None:
-    said = body(called=called)
-    assert judged(tmp_path, said, tools=[TOOL], tool_choice=choice) == rules
+    answer = body(called=called)
+    assert judged(tmp_path, answer, tools=[TOOL], tool_choice=choice) == rules
 
 
 def test_what_offers_no_tools_demands_no_call(tmp_path: Path) -> None:
@@ -106,9 +106,9 @@ FORMATS: list[tuple[Any, str, bool]] = [
 
 @pytest.mark.parametrize(("asked", "text", "is_right"), FORMATS)
 def test_requested_json_comes_alone(asked: Any, text: str, is_right: bool, tmp_path: Path) -> None:
-    said = body(text, thinking="2 and 2")
+    answer = body(text, thinking="2 and 2")
     expected = set() if is_right else {"json-as-asked"}
-    assert judged(tmp_path, said, response_format=asked) - {"no-markers"} == expected
+    assert judged(tmp_path, answer, response_format=asked) - {"no-markers"} == expected
 
 
 def test_an_answer_that_calls_or_was_cut_may_hold_no_json(tmp_path: Path) -> None:
@@ -119,19 +119,19 @@ def test_an_answer_that_calls_or_was_cut_may_hold_no_json(tmp_path: Path) -> Non
 
 def test_an_answer_that_stopped_in_its_thinking_may_be_empty(tmp_path: Path) -> None:
     path = tmp_path / "own.cassette.jsonl"
-    said = body("", thinking="2 + 2 ")
-    found(tmp_path, exchange(said, kind=JSON, stream=False, stop=["="]))
+    answer = body("", thinking="2 + 2 ")
+    found(tmp_path, exchange(answer, kind=JSON, stream=False, stop=["="]))
     assert _answer_said(path) == "UNTESTABLE"
-    found(tmp_path, exchange(said, kind=JSON, stream=False))
+    found(tmp_path, exchange(answer, kind=JSON, stream=False))
     assert _answer_said(path) == "FAIL"
 
 
 def test_a_stop_sequence_excuses_an_answer_that_another_tool_recorded(tmp_path: Path) -> None:
     request = {"url": "https://a.example/v1/chat/completions", "method": "POST"}
-    said = {"content": {"mimeType": JSON, "text": body("", thinking="2 + 2 ")}, "status": 200}
+    answer = {"content": {"mimeType": JSON, "text": body("", thinking="2 + 2 ")}, "status": 200}
     for stops, verdict in ((["="], "UNTESTABLE"), ([], "FAIL")):
         asked = json.dumps({"model": "m", "messages": [], "stop": stops})
-        entry = {"request": {**request, "postData": {"text": asked}}, "response": said}
+        entry = {"request": {**request, "postData": {"text": asked}}, "response": answer}
         path = tmp_path / "a.har"
         path.write_text(json.dumps({"log": {"version": "1.2", "entries": [entry]}}))
         assert _answer_said(path) == verdict
@@ -165,9 +165,9 @@ def test_thinking_that_is_counted_apart_may_be_as_much_as_the_text(tmp_path: Pat
 
 @pytest.mark.parametrize(("count", "rules"), [(0, set()), (3, {"off-uncounted"})])
 def test_disabled_thinking_is_not_counted(count: int, rules: set[str], tmp_path: Path) -> None:
-    said = body(usage=thought(count))
-    assert judged(tmp_path, said, reasoning_effort="none") == rules
-    assert judged(tmp_path, said, reasoning_effort="low") == set()
+    answer = body(usage=thought(count))
+    assert judged(tmp_path, answer, reasoning_effort="none") == rules
+    assert judged(tmp_path, answer, reasoning_effort="low") == set()
 
 
 def test_a_body_has_usage_where_streams_have_it(tmp_path: Path) -> None:
@@ -188,8 +188,8 @@ def test_body_counts_the_thinking_that_it_shows(
     plain = counted(6, 7)
 
     def answered(thinking: str, usage: dict[str, Any]) -> list[dict[str, Any]]:
-        said = body(thinking=thinking, usage=usage)
-        return exchange(said, kind=JSON, stream=False, role="second")
+        answer = body(thinking=thinking, usage=usage)
+        return exchange(answer, kind=JSON, stream=False, role="second")
 
     rule = "usage-as-streamed"
     assert rule in found(tmp_path, streamed, answered("Two.", plain))

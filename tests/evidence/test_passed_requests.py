@@ -22,11 +22,11 @@ APIS = tuple(TURN.bodies)
 @pytest.mark.parametrize("upstream", APIS)
 def test_every_api_says_the_same_in_its_own_words(here: str, upstream: str) -> None:
     one, other = (sent(api, TURN.body(api, VALUES)) for api in (here, upstream))
-    said = found(one, other)
+    differences = found(one, other)
     # A first turn repeats none, asks for none, has no instructions and wants no JSON.
     for name in ("answers", "choice", "settings", "sealed", "system-prompt", "format"):
-        assert said.pop(name) is False
-    assert set(said.values()) == {True}
+        assert differences.pop(name) is False
+    assert set(differences.values()) == {True}
 
 
 SETTINGS, FORCED = load_scenarios(["gateway-asked"])[0].steps
@@ -38,11 +38,13 @@ FORCING = [api for api in APIS if api in FORCED.bodies]
 @pytest.mark.parametrize("upstream", APIS)
 def test_every_api_says_stops_and_temperature_in_its_own_words(here: str, upstream: str) -> None:
     one, other = (sent(api, SETTINGS.body(api, ASKING)) for api in (here, upstream))
-    said = found(one, other)["settings"]
+    differences = found(one, other)["settings"]
     # Responses has no place for stop sequences.
     has_no_place = {here, upstream} - {"openai.responses"} == {here, upstream}
     assert (
-        said is True if has_no_place or here == "openai.responses" else not isinstance(said, Lost)
+        differences is True
+        if has_no_place or here == "openai.responses"
+        else not isinstance(differences, Lost)
     )
 
 
@@ -320,5 +322,5 @@ REPEATED: list[tuple[Exchange, Any]] = [
 
 @pytest.mark.parametrize(("passed", "got"), REPEATED)
 def test_what_the_model_said_goes_upstream_as_it_was(passed: Exchange, got: Any) -> None:
-    said = found(chat(messages=ROUND), passed)["answers"]
-    assert said.got == got if isinstance(said, Lost) else said is got
+    difference = found(chat(messages=ROUND), passed)["answers"]
+    assert difference.got == got if isinstance(difference, Lost) else difference is got

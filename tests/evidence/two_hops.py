@@ -154,7 +154,7 @@ def opencode_run(*parts: Payload) -> tuple[str, str]:
 def codex_server(raw: str, summary: str, text: str) -> tuple[str, str]:
     """A turn of the app server of Codex: one item of reasoning in both channels, and a message."""
     thought, message = ({"id": each, "type": kind} for each, kind in _ITEMS)
-    told: list[tuple[str, Payload]] = [
+    notes: list[tuple[str, Payload]] = [
         ("turn/started", {"turn": {"id": "u"}}),
         ("item/started", {"item": thought}),
         ("item/reasoning/textDelta", {"itemId": "r", "contentIndex": 0, "delta": raw}),
@@ -166,7 +166,7 @@ def codex_server(raw: str, summary: str, text: str) -> tuple[str, str]:
         ("item/completed", {"item": {**message, "text": text}}),
         ("turn/completed", {"turn": {"id": "u", "status": "completed"}}),
     ]
-    lines = [{"method": name, "params": {"threadId": "t", **each}} for name, each in told]
+    lines = [{"method": name, "params": {"threadId": "t", **each}} for name, each in notes]
     return "codex.app-server", "".join(json.dumps(each) + "\n" for each in lines)
 
 

@@ -72,8 +72,8 @@ def _events_of(part: Part, *, spoken: bool) -> Iterator[Part]:
     kind = part["type"]
     if kind in _PLAIN:
         name, fields = _PLAIN[kind]
-        said = {"role": "assistant", **part}
-        yield {"type": name, **{field: said[key] for field, key in fields.items()}}
+        message = {"role": "assistant", **part}
+        yield {"type": name, **{field: message[key] for field, key in fields.items()}}
     elif kind.startswith("reasoning-"):
         yield from _thought_events(part, spoken=spoken)
     if own := part.get(METADATA, {}).get("anthropic"):

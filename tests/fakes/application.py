@@ -199,8 +199,8 @@ class _Step:
         if delta["type"] == "input_json_delta":
             piece = delta["partial_json"]
             self.inputs[index] = self.inputs.get(index, "") + piece
-            said = {"type": "tool-input-delta", "toolCallId": block["id"], "inputTextDelta": piece}
-            return [said] if piece else []
+            sent = {"type": "tool-input-delta", "toolCallId": block["id"], "inputTextDelta": piece}
+            return [sent] if piece else []
         if delta["type"] == "thinking_delta":
             block["thinking"] += delta["thinking"]
             return self._think(part_id, delta["thinking"])
@@ -210,9 +210,9 @@ class _Step:
         own = {METADATA: {"anthropic": {"signature": delta["signature"]}}}
         return [{"type": "reasoning-delta", "id": part_id, "delta": "", **own}]
 
-    def _think(self, part_id: str, said: str) -> list[Part]:
-        part = {"type": "reasoning-delta", "id": part_id, "delta": said}
-        if not said:
+    def _think(self, part_id: str, text: str) -> list[Part]:
+        part = {"type": "reasoning-delta", "id": part_id, "delta": text}
+        if not text:
             return []
         if self.is_stored and part_id not in map(self._id, self.open):
             self.open[int(part_id.rpartition(".")[2])] = "reasoning"

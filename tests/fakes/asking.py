@@ -79,12 +79,12 @@ def _items(turn: Mapping[str, Any]) -> list[Fields]:
     if turn["role"] == "tool":
         result = {"call_id": turn["tool_call_id"], "output": turn["content"]}
         return [{"type": "function_call_output", **result}]
-    said = [{"role": turn["role"], "content": turn["content"]}] if turn["content"] else []
+    messages = [{"role": turn["role"], "content": turn["content"]}] if turn["content"] else []
     calls = [
         {"type": "function_call", "call_id": each["id"], **_with_text(each)["function"]}
         for each in turn.get("tool_calls", ())
     ]
-    return [*said, *calls]
+    return [*messages, *calls]
 
 
 def _messages(asked: Asked, streams: bool) -> Fields:
@@ -125,5 +125,5 @@ def _blocks(turn: Mapping[str, Any]) -> Fields:
         }
         for each in calls
     ]
-    said = [{"type": "text", "text": turn["content"]}] if turn["content"] else []
-    return {"role": turn["role"], "content": [*said, *uses]}
+    content = [{"type": "text", "text": turn["content"]}] if turn["content"] else []
+    return {"role": turn["role"], "content": [*content, *uses]}

@@ -105,9 +105,9 @@ class ChatApplication:
     async def _turn(self, client: httpx.AsyncClient, history: list[Part]) -> str:
         body = {"model": self.model, "stream": self.streams, "messages": history, "tools": [TOOL]}
         if self.answers_by_call:
-            told = [{**each, "content": f"Your task: {each['content']}"} for each in history]
+            tasks = [{**each, "content": f"Your task: {each['content']}"} for each in history]
             chosen = {"type": "function", "function": {"name": "final_answer"}}
-            body |= {"messages": told, "tools": [FINAL], "tool_choice": chosen}
+            body |= {"messages": tasks, "tools": [FINAL], "tool_choice": chosen}
         lost = 4 if self.shows_less else 0
         for _ in range(self.tries):
             response = await client.post("/chat/completions", json=body)
@@ -117,8 +117,8 @@ class ChatApplication:
 
 
 def _as_stream(body: Part, lost: int) -> str:
-    said = [_with_argument(each["message"], lost) for each in body["choices"]]
-    return f"data: {json.dumps({'choices': [{'delta': each} for each in said]})}"
+    messages = [_with_argument(each["message"], lost) for each in body["choices"]]
+    return f"data: {json.dumps({'choices': [{'delta': each} for each in messages]})}"
 
 
 def _with_argument(message: Part, lost: int) -> Part:
@@ -142,12 +142,12 @@ def _history(asked: Part) -> list[Part]:
 
 def _own_call(kind: str, history: list[Part]) -> Part:
     words = history[-1]["content"]
-    said = {
+    prompts = {
         "router": [{"role": "system", "content": "Rate how hard this is."}, history[-1]],
         "title": [{"role": "user", "content": "Generate a title for this conversation:"}],
         "title-inside": [{"role": "user", "content": f"Write a title for: {words}"}],
     }
-    messages = [*said[kind], history[-1]] if kind == "title" else said[kind]
+    messages = [*prompts[kind], history[-1]] if kind == "title" else prompts[kind]
     own = {"response_format": FORMAT} if kind == "router" else {"stream": True}
     return {"model": "m", "messages": messages, **own}
 

@@ -57,8 +57,8 @@ class Chatty:
 
     async def _answer(self, path: str, body: Fields, headers: dict[str, str], send: Send) -> None:
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
-            said = headers.get("authorization", "").removeprefix("Bearer ")
-            await _json(send, 401, _error(f"{said!r} is no key"))
+            key = headers.get("authorization", "").removeprefix("Bearer ")
+            await _json(send, 401, _error(f"{key!r} is no key"))
         elif path == "/v1/models" and not self.unlisted:
             await _json(send, 200, {"object": "list", "data": [_MODEL]})
         elif path != "/v1/chat/completions":
@@ -82,7 +82,7 @@ class Chatty:
         return f"no effort {effort}" if effort not in (None, *EFFORTS) and not self.deaf else ""
 
     async def _speak(self, body: Fields, send: Send) -> None:
-        thinking, text, calls = self._said(body)
+        thinking, text, calls = self._answer_parts(body)
         self._open.append(text)
         await asyncio.sleep(0)
         if self.mixed_up and len(self._open) > 1:
@@ -101,21 +101,21 @@ class Chatty:
             )
         self._open.remove(text) if text in self._open else self._open.pop()
 
-    def _said(self, body: Fields) -> tuple[str, str, list[Fields]]:
-        said = body["messages"][-1]
+    def _answer_parts(self, body: Fields) -> tuple[str, str, list[Fields]]:
+        last = body["messages"][-1]
         salt = f" ({next(self._numbers)})" if self.random else ""
         silent = self.thoughtless or (body.get("reasoning_effort") == "none" and not self.deaf)
         salt += f" {self.key}" if self.echoes else ""
-        thinking = "" if silent else f"They said: {said['content']}{salt}"
+        thinking = "" if silent else f"They said: {last['content']}{salt}"
         may_call = body.get("tools") and body.get("tool_choice") != "none"
-        if may_call and said["role"] == "user":
+        if may_call and last["role"] == "user":
             function = {"name": "calculator", "arguments": '{"expression": "2 + 3"}'}
             return (
                 thinking,
                 "",
                 [{"index": 0, "id": "call_1", "type": "function", "function": function}],
             )
-        about = "" if self.mute else f" to {said['content']!r}"
+        about = "" if self.mute else f" to {last['content']!r}"
         text = f"Answer{about}{salt}."
         return thinking, json.dumps({"answer": text}) if "response_format" in body else text, []
 

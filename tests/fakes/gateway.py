@@ -82,10 +82,10 @@ class Gateway:
         head = {"type": "http.response.start", "status": response.status_code}
         await send({**head, "headers": [(b"content-type", kind.encode())]})
         if "event-stream" not in kind:
-            said = await response.aread()
+            body = await response.aread()
             if self.caches and asked:
-                self.known[asked] = said
-            await send(_part(said, more=False))
+                self.known[asked] = body
+            await send(_part(body, more=False))
             return
         is_done = False
         async for line in _lines(response):

@@ -87,13 +87,13 @@ class Translator:
         async def again() -> Any:
             return first.pop() if first else await receive()
 
-        async def told(answered: Message) -> None:
+        async def send_blaming(answered: Message) -> None:
             if self._refused and answered["type"] == "http.response.body":
                 for code in _FAILING:  # a stream had begun before the upstream refused
                     answered["body"] = answered["body"].replace(code, _BLAMING)
             await send(answered)
 
-        await application(service)(scope, again, told)
+        await application(service)(scope, again, send_blaming)
 
     def prompt(
         self,
@@ -117,17 +117,17 @@ class Translator:
         return self._generated(asked)
 
     async def _generated(self, asked: Asked) -> AsyncGenerator[EngineEvent, None]:
-        said = [each async for each in self._said(asked)]
-        failed = next((each for each in said if isinstance(each, EngineError)), None)
+        events = [each async for each in self._upstream_events(asked)]
+        failed = next((each for each in events if isinstance(each, EngineError)), None)
         yield Start(0)
-        for event in self.change([each for each in said if not isinstance(each, EngineError)]):
+        for event in self.change([each for each in events if not isinstance(each, EngineError)]):
             yield event
         if failed is not None:
             raise failed
 
-    async def _said(self, asked: Asked) -> AsyncIterator[EngineEvent | EngineError]:
+    async def _upstream_events(self, asked: Asked) -> AsyncIterator[EngineEvent | EngineError]:
         """What came, and at last an error where it was no answer."""
-        told = Telling()
+        telling = Telling()
         async with httpx.AsyncClient(timeout=60, verify=False) as client:
             try:
                 url = f"{self.upstream}{PATHS[self.asks]}"
@@ -135,14 +135,14 @@ class Translator:
                     self._refused = response.status_code == HTTPStatus.BAD_REQUEST
                     reader = Reader(self.asks, status=response.status_code)
                     async for piece in response.aiter_bytes():
-                        for each in told.take(reader.feed(piece)):
+                        for each in telling.take(reader.feed(piece)):
                             yield each
-                    for each in told.take(reader.close("eof")):
+                    for each in telling.take(reader.close("eof")):
                         yield each
             except httpx.HTTPError:
-                told.failure = told.failure or "the connection broke"
-        self._turn = told.turn()
-        yield told.last()
+                telling.failure = telling.failure or "the connection broke"
+        self._turn = telling.turn()
+        yield telling.last()
 
     def _body(self, asked: Asked) -> dict[str, Any]:
         body = asked_body(self.asks, asked, streams=self.streams)

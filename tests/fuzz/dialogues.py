@@ -94,8 +94,8 @@ def _responses(thoughts: list[str], words: list[str], source: Random) -> list[Pi
         },
     ]
     output, items = [], []
-    for index, (kind, said) in enumerate((("reasoning", thoughts), ("message", words))):
-        events, done = _item(index, kind, said, padded)
+    for index, (kind, pieces) in enumerate((("reasoning", thoughts), ("message", words))):
+        events, done = _item(index, kind, pieces, padded)
         items += events
         output.append(done)
     counts = {"input_tokens": 9, "output_tokens": 2000, "total_tokens": 2009}
@@ -106,9 +106,9 @@ def _responses(thoughts: list[str], words: list[str], source: Random) -> list[Pi
 
 
 def _item(
-    index: int, kind: str, said: list[str], padded: Callable[[], Fields]
+    index: int, kind: str, pieces: list[str], padded: Callable[[], Fields]
 ) -> tuple[list[Fields], Fields]:
-    whole, place = "".join(said), {"item_id": f"item_{index}", "output_index": index}
+    whole, place = "".join(pieces), {"item_id": f"item_{index}", "output_index": index}
     is_summary = kind == "reasoning"
     part: Fields = {"type": "summary_text", "text": whole}
     if not is_summary:
@@ -127,7 +127,7 @@ def _item(
     events = [
         {"type": "response.output_item.added", "output_index": index, "item": {**item, **opened}},
         {"type": f"{stem}_part.added", **place, "part": {**part, "text": ""}},
-        *({"type": f"{texts}.delta", **place, "delta": text, **padded()} for text in said),
+        *({"type": f"{texts}.delta", **place, "delta": text, **padded()} for text in pieces),
         {"type": f"{texts}.done", **place, "text": whole},
         {"type": f"{stem}_part.done", **place, "part": part},
         {"type": "response.output_item.done", "output_index": index, "item": {**item, **closed}},

@@ -234,11 +234,11 @@ def _fuzz(kind: str, minutes: float, runs: int, first: int) -> int:
             source = Random(seed)
             name, data = source.choice(sources)
             data = edited(data, tokens, source.choice(sources)[1], source)
-            told = flaw_of(target, name, data, source, Path(folder))
+            flaw = flaw_of(target, name, data, source, Path(folder))
             counts["runs"] += 1
-            counts[told[:7]] += told == "refused"
-            if told and told != "refused":
-                sys.stdout.write(f"{kind}, seed {seed}: {name}\n{told}\n{data[:2000]!r}\n")
+            counts[flaw[:7]] += flaw == "refused"
+            if flaw and flaw != "refused":
+                sys.stdout.write(f"{kind}, seed {seed}: {name}\n{flaw}\n{data[:2000]!r}\n")
                 return 1
             if time.monotonic() > until:
                 break

@@ -38,11 +38,11 @@ def answer_sources() -> list[tuple[str, bytes]]:
 
 def read_answer(_: str, data: bytes, __: Random, ___: Path) -> None:
     """Reads a line of an adapter. Raises HarnessError, and what nobody documents."""
-    said = decode_answer(data)
-    if "implementation" in said:
-        read_introduction(said)
-    if "request" in said:
-        request_of(said["request"])
+    answer = decode_answer(data)
+    if "implementation" in answer:
+        read_introduction(answer)
+    if "request" in answer:
+        request_of(answer["request"])
 
 
 @cache

@@ -183,11 +183,11 @@ def resident() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def show(seed: int, case: Case, told: str) -> None:
+def show(seed: int, case: Case, found: str) -> None:
     """The seed, what is wrong, and the least input that shows it."""
-    kind = told.split(":", maxsplit=1)[0]
+    kind = found.split(":", maxsplit=1)[0]
     least = reduced(case.chunks, lambda chunks: _same(case, chunks, kind))
-    sys.stdout.write(f"\nseed {seed}: {case.dialect}, rules {case.rule}, end {case.end}\n{told}\n")
+    sys.stdout.write(f"\nseed {seed}: {case.dialect}, rules {case.rule}, end {case.end}\n{found}\n")
     sys.stdout.write("least input, chunk by chunk:\n")
     for chunk in least:
         sys.stdout.write(f"  {chunk.ms} {chunk.data!r}\n")
@@ -210,14 +210,14 @@ def main(argv: list[str]) -> int:
     until, counts, grown = time.monotonic() + 60 * given.minutes, Counter[str](), 0.0
     for seed in range(given.seed, given.seed + given.runs):
         case = drawn(seed, sources)
-        told = flaw(case)
+        flaw_found = flaw(case)
         counts["runs"] += 1
         counts["bytes"] += sum(len(chunk.data) for chunk in case.chunks)
         if counts["runs"] == 200:
             grown = resident()  # rules are compiled by now
-        if told:
+        if flaw_found:
             counts["flaws"] += 1
-            show(seed, case, told)
+            show(seed, case, flaw_found)
         if grown and resident() - grown > GROWTH:
             sys.stdout.write(f"seed {seed}: memory grew from {grown:.0f} to {resident():.0f} MB\n")
             return 1

@@ -178,9 +178,9 @@ def times() -> Rules:
 
 
 def comparisons(at: Places) -> Rules:
-    told = {"role": "plain", "over": ["think", "text"], "take": "text", "with": "merged"}
+    rule = {"role": "plain", "over": ["think", "text"], "take": "text", "with": "merged"}
     return {
-        "compare-merged": {"compare": {"left": told, "right": dict(told), "are": "equal"}},
+        "compare-merged": {"compare": {"left": rule, "right": dict(rule), "are": "equal"}},
         "compare-concat": {
             "compare": {
                 "left": {"role": "plain", "over": "text", "take": "text"},

@@ -70,20 +70,20 @@ _SHOWN: Final = 3000
 
 def run_verb(arguments: tuple[str, ...], file: str, good: str) -> tuple[int, str]:
     """The exit code, and all that was said."""
-    told = io.StringIO()
+    output = io.StringIO()
     named = {"FILE": file, "GOOD": good}
-    with contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         try:
             code = main([named.get(each, each) for each in arguments])
         except SystemExit as end:
             code = int(end.code or 0)
-    return code, told.getvalue()
+    return code, output.getvalue()
 
 
 if __name__ == "__main__":
     for verb, arguments in VERBS.items():
-        code, told = run_verb(arguments, sys.argv[1], sys.argv[2])
-        line = {"verb": verb, "code": code, "said": told[:_SHOWN], "size": len(told)}
+        code, output = run_verb(arguments, sys.argv[1], sys.argv[2])
+        line = {"verb": verb, "code": code, "said": output[:_SHOWN], "size": len(output)}
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()
     sys.stdout.write(json.dumps({"left": sorted(each.name for each in Path().iterdir())}) + "\n")

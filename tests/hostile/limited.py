@@ -27,7 +27,7 @@ class EndedProcess:
     err: str
 
     @property
-    def told(self) -> str:
+    def output(self) -> str:
         return self.out + self.err
 
 

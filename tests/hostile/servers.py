@@ -65,7 +65,7 @@ class HostileServer:
 def flood(
     name: str,
     behave: Behaviour,
-    said: str = "it had not ended after",
+    words: str = "it had not ended after",
     *,
     code: int = FINDINGS,
     seconds: int = 30,
@@ -74,7 +74,7 @@ def flood(
 ) -> HostileServer:
     """At the default limits, which are what a flood meets."""
     return HostileServer(
-        name, behave, code, said, seconds, megabytes, (*CHAT, "--model", "m"), sampled
+        name, behave, code, words, seconds, megabytes, (*CHAT, "--model", "m"), sampled
     )
 
 
@@ -335,11 +335,11 @@ _ANY_MODEL: Final = (*CHAT, *QUICK)
 
 
 def listing(
-    name: str, make: Callable[[], bytes], said: str, code: int = USAGE, **more: str
+    name: str, make: Callable[[], bytes], words: str, code: int = USAGE, **more: str
 ) -> HostileServer:
     """A server that is asked which models it has."""
     answer = built(lambda: body(make(), **more))
-    return HostileServer(f"models: {name}", answer, code, said, 20, 300, _ANY_MODEL)
+    return HostileServer(f"models: {name}", answer, code, words, 20, 300, _ANY_MODEL)
 
 
 LISTINGS: Final = (

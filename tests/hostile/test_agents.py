@@ -37,7 +37,7 @@ def test_a_run_of_an_agent_ends_within_bounds(agent: HostileAgent) -> None:
         seconds=agent.seconds,
         megabytes=agent.megabytes,
     )
-    assert ended.code in agent.codes, ended.told[-2000:]
+    assert ended.code in agent.codes, ended.output[-2000:]
     assert is_clean(ended)
 
 
@@ -72,5 +72,5 @@ def test_a_run_of_an_application_ends_within_bounds(name: str, protocol: str) ->
             seconds=40,
             megabytes=START_MB + 400,
         )
-    assert ended.code in (1, 3, 4), ended.told[-2000:]
+    assert ended.code in (1, 3, 4), ended.output[-2000:]
     assert is_clean(ended)

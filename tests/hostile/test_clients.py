@@ -54,8 +54,8 @@ def listening(folder: Path, *arguments: str) -> Iterator[int]:
                 process.send_signal(signal.SIGTERM)
                 out.write(pipe.read())
             code = wait_limited(process)
-            said = (folder / "err").read_text(errors="backslashreplace")
-            assert code == (2 if "not recorded: what waited" in said else 0), (code, said[-1500:])
+            text = (folder / "err").read_text(errors="backslashreplace")
+            assert code == (2 if "not recorded: what waited" in text else 0), (code, text[-1500:])
         finally:
             process.kill()
             process.wait()
@@ -73,9 +73,9 @@ def answer_to_good_client(port: int) -> bytes:
 
 def expect_a_sound_end(folder: Path) -> None:
     for name in ("out", "err"):
-        told = (folder / name).read_text(encoding="utf-8", errors="backslashreplace")
-        assert "Traceback" not in told
-        assert not CONTROL.search(told)
+        text = (folder / name).read_text(encoding="utf-8", errors="backslashreplace")
+        assert "Traceback" not in text
+        assert not CONTROL.search(text)
 
 
 @pytest.mark.parametrize("client", CASES)

@@ -35,12 +35,12 @@ MADE: Final = frozenset(
 
 def read_by_each_verb(file: HostileFile, folder: Path) -> list[dict[str, Any]]:
     """What every verb came to, and at last what was left behind."""
-    given, working, told = folder / "given", folder / "working", folder / "told"
+    given, working, output = folder / "given", folder / "working", folder / "told"
     given.mkdir()
     working.mkdir()
     path, good = file.write(given), folder / "good.cassette.jsonl"
     good.write_bytes(WHOLE)
-    with told.open("wb") as out:
+    with output.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.hostile.each_verb", path, good],
             stdout=out,
@@ -49,7 +49,7 @@ def read_by_each_verb(file: HostileFile, folder: Path) -> list[dict[str, Any]]:
         )
         limit_process(process.pid, file.seconds, file.megabytes)
         code = wait_limited(process)
-    lines = told.read_text(encoding="utf-8").splitlines()
+    lines = output.read_text(encoding="utf-8").splitlines()
     assert code == 0, f"ended by {code} after {len(lines)} verbs"
     return [json.loads(line) for line in lines]
 

@@ -20,7 +20,7 @@ CASES: Final = [
 
 
 def is_clean(ended: EndedProcess) -> bool:
-    return not CONTROL.search(ended.told) and "Traceback" not in ended.told
+    return not CONTROL.search(ended.output) and "Traceback" not in ended.output
 
 
 @pytest.mark.one_in(4)
@@ -32,8 +32,8 @@ def test_a_run_ends_within_bounds(server: HostileServer) -> None:
             seconds=server.seconds,
             megabytes=server.megabytes,
         )
-    assert ended.code == server.code, ended.told[-2000:]
-    assert server.said in ended.told
+    assert ended.code == server.code, ended.output[-2000:]
+    assert server.said in ended.output
     assert is_clean(ended)
 
 

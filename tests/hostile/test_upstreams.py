@@ -105,7 +105,7 @@ def test_asking_ends_within_bounds(name: str, tmp_path: Path) -> None:
             seconds=60,
             megabytes=600,
         )
-    assert ended.code in ENDED_CODES, ended.told[-2000:]
+    assert ended.code in ENDED_CODES, ended.output[-2000:]
     assert is_clean(ended)
 
 

@@ -121,10 +121,10 @@ def test_all_ways_of_judging_agree(name: str) -> None:
 
 
 def exec_turn(usage: dict[str, int], number: int) -> bytes:
-    said = {"id": f"item_{number}", "type": "agent_message", "text": "Yes."}
+    item = {"id": f"item_{number}", "type": "agent_message", "text": "Yes."}
     lines = [
         {"type": "turn.started"},
-        {"type": "item.completed", "item": said},
+        {"type": "item.completed", "item": item},
         {"type": "turn.completed", "usage": usage},
     ]
     return "".join(json.dumps(line) + "\n" for line in lines).encode()

@@ -71,8 +71,8 @@ def test_a_fault_in_the_second_of_two_streams_is_found_there(draft: Draft) -> No
     if alone.answers > 1:  # it holds a second answer by itself
         return
     assert both.answers == 2
-    told = {(each.rule, number) for each in both.findings for number in each.answers}
-    assert told == _found(alone, 2)
+    broken = {(each.rule, number) for each in both.findings for number in each.answers}
+    assert broken == _found(alone, 2)
 
 
 @each_in_blocks(16, _faulty)
@@ -82,6 +82,6 @@ def test_a_fault_in_the_first_of_two_streams_is_found_there(draft: Draft) -> Non
     alone, both = judge([draft.body()]), judge([draft.body(), _renamed(second)])
     if alone.answers > 1 or both.answers == 1:
         return
-    told = {(each.rule, number) for each in both.findings for number in each.answers}
-    assert told >= _found(alone, 1)
-    assert {rule for rule, number in told if number == 2} <= _LASTING
+    broken = {(each.rule, number) for each in both.findings for number in each.answers}
+    assert broken >= _found(alone, 1)
+    assert {rule for rule, number in broken if number == 2} <= _LASTING

@@ -353,8 +353,8 @@ def test_what_differs_because_one_of_two_answers_is_broken_is_no_second_finding(
             "run": {"target": "server", "steps": {"stream": SHOWN, "body": SHOWN}},
         }
     ]
-    said = {"stream": ("Two and two.", "4"), "body": (thinking, text)}
-    for number, (role, (thought, spoken)) in enumerate(said.items(), 1):
+    texts = {"stream": ("Two and two.", "4"), "body": (thinking, text)}
+    for number, (role, (thought, spoken)) in enumerate(texts.items(), 1):
         message = {"role": "assistant", "content": spoken, "reasoning_content": thought}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         head = {"id": f"c{number}", "object": "chat.completion", "created": 1, "model": "m"}

@@ -131,11 +131,11 @@ RARE: Final = (
 
 def words(source: Random, count: int) -> list[str]:
     """Long stretches without a character that a marker begins with, and then some."""
-    said: list[str] = []
-    while len(said) < count:
-        said += source.choices(PLAIN, k=source.randint(1, 60))
-        said += source.choices(RARE, k=source.randint(0, 3))
-    return said
+    texts: list[str] = []
+    while len(texts) < count:
+        texts += source.choices(PLAIN, k=source.randint(1, 60))
+        texts += source.choices(RARE, k=source.randint(0, 3))
+    return texts
 
 
 def encoded(said: Sequence[str], source: Random) -> bytes:
@@ -206,10 +206,10 @@ def lengthened(dialect: str) -> bytes:
     pytest.fail(f"no shipped stream of {dialect} has a delta with columns")
 
 
-def repeated(data: bytes, said: bytes, *, is_line: bool) -> bytes:
+def repeated(data: bytes, words: bytes, *, is_line: bool) -> bytes:
     """The stream with one of its frames many times."""
     limit = b"\n" if is_line else b"\n\n"
-    at = data.index(said)
+    at = data.index(words)
     begin = data.rfind(limit, 0, at) + len(limit)
     end = data.index(limit, at) + len(limit)
     return data[:end] + data[begin:end] * REPEATED + data[end:]

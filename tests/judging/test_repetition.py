@@ -275,11 +275,11 @@ def block_stream(blocks: int, deltas: int) -> bytes:
         {"type": "content_block_start", "index": n, "content_block": {"type": "text", "text": ""}}
         for n in range(blocks)
     ]
-    said: dict[str, Any] = {
+    delta: dict[str, Any] = {
         "type": "content_block_delta",
         "delta": {"type": "text_delta", "text": "a"},
     }
-    return b"".join(Piece(compact(e), e["type"]).encode() for e in opened + [said] * deltas)
+    return b"".join(Piece(compact(e), e["type"]).encode() for e in opened + [delta] * deltas)
 
 
 @pytest.mark.parametrize("visits", [95, 105, 115, 600, 1000])

@@ -216,8 +216,8 @@ def test_threads_share_a_rulebook() -> None:
     shipped_setting.cache_clear()  # the rule sets are compiled, but no table is filled yet
     work = [drawn(seed) for seed in range(900_000, 900_160)]
     with ThreadPoolExecutor(4) as pool:
-        told = list(pool.map(lambda case: fast(*case), work))
-    assert [difference(slow(*case), one) for case, one in zip(work, told, strict=True)] == [
+        results = list(pool.map(lambda case: fast(*case), work))
+    assert [difference(slow(*case), one) for case, one in zip(work, results, strict=True)] == [
         ""
     ] * len(work)
 

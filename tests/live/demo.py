@@ -61,18 +61,18 @@ class Demo:
     def judge(self, url: str) -> None:
         """Every scenario on every API; the recordings and the html report stay."""
         self.tell("2. All scenarios on all its APIs, recorded and judged by all rules:")
-        told = program(
+        output = program(
             *(*TOOL, "run", "--url", url, "--profile", "reference"),
             *("--save", str(self.recorded), "-o", f"html={self.report}"),
         )
-        self.tell(indented(told))
+        self.tell(indented(output))
 
     def judge_again(self) -> None:
         """From the recordings: no rule of these suites may go without a case."""
         self.tell(f"3. The recordings again; rules of {', '.join(EXERCISED)} have their case:")
         rules = (rule.id for rule in Rulebook.load(EXERCISED).rules if rule.id not in NO_CASE)
         chosen = (word for rule in rules for word in ("--rule", rule))
-        told = program(
+        output = program(
             *TOOL,
             "check",
             *chosen,
@@ -81,7 +81,7 @@ class Demo:
             str(self.recorded),
             str(self.recorded),
         )
-        self.tell(indented(told))
+        self.tell(indented(output))
 
     def record(self, url: str) -> Mapping[str, str]:
         """What the client showed, by API; between it and the server stood the recording proxy."""
@@ -111,8 +111,8 @@ class Demo:
         self.tell("5. The recordings of all scenarios, played to the client under test:")
         harness = shlex.join((*CLIENT, "harness"))
         who = ("--client", harness, "--profile", "reference", "--cases", "quick")
-        told = program(*TOOL, "run", *who, "--cassette", str(self.recorded))
-        self.tell(indented(told))
+        output = program(*TOOL, "run", *who, "--cassette", str(self.recorded))
+        self.tell(indented(output))
 
     @property
     def recorded(self) -> Path:
@@ -142,8 +142,8 @@ def program(*command: str) -> str:
     except subprocess.TimeoutExpired as slow:
         raise FailedError(f"{shlex.join(command)}: not done in {LIMIT:.0f} s") from slow
     if done.returncode != 0:
-        said = f"{done.stdout[-4000:]}{done.stderr[-2000:]}"
-        raise FailedError(f"{shlex.join(command)}: exit code {done.returncode}\n{said}")
+        output = f"{done.stdout[-4000:]}{done.stderr[-2000:]}"
+        raise FailedError(f"{shlex.join(command)}: exit code {done.returncode}\n{output}")
     return done.stdout.rstrip()
 
 

@@ -42,8 +42,8 @@ def test_a_summary_that_fails_takes_the_answer_with_it(behind: Judged) -> None:
 
 def test_what_its_profile_permits_is_told(behind: Judged) -> None:
     """Point 6: no `event:` lines, which readers that go by `type` do not miss."""
-    told = [note for note in behind.report["notes"] if note.startswith("permitted by profile ogx")]
-    assert any("event_lines: absent" in note for note in told)
+    notes = [note for note in behind.report["notes"] if note.startswith("permitted by profile ogx")]
+    assert any("event_lines: absent" in note for note in notes)
 
 
 def test_recordings_of_another_server_go_through_it(work: Path) -> None:

@@ -31,8 +31,8 @@ def opened(name: str) -> BaseRecording:
 
 def without_profile(base: BaseRecording) -> BaseRecording:
     header = replace(base.cassette.header, profile=None)
-    told = InMemory(base.recording.path, "cassette", replace(base.cassette, header=header))
-    return replace(base, recording=told)
+    renamed = InMemory(base.recording.path, "cassette", replace(base.cassette, header=header))
+    return replace(base, recording=renamed)
 
 
 @pytest.mark.parametrize(

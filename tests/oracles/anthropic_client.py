@@ -30,6 +30,6 @@ def read_message(body: bytes) -> Iterator[Event]:
     )
     with asked as events:
         for event in events:
-            yield from anthropic_sdk.heard(event)
+            yield from anthropic_sdk.events_of(event)
         for block in events.get_final_message().content:
             yield {"type": f"stated {block.type}", "holds": block.model_dump(include=_HELD)}

@@ -51,8 +51,8 @@ def asked() -> tuple[Any, Any]:
         capabilities=types.AgentCapabilities(streaming=True),
         supported_interfaces=[interface],
     )
-    said = types.Message(role="ROLE_USER", message_id="m", parts=[types.Part(text="Hi")])
-    return card, types.SendMessageRequest(message=said)
+    message = types.Message(role="ROLE_USER", message_id="m", parts=[types.Part(text="Hi")])
+    return card, types.SendMessageRequest(message=message)
 
 
 async def events_of(body: bytes) -> int:
@@ -64,8 +64,8 @@ async def events_of(body: bytes) -> int:
 
     async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as wire:
         factory = client.ClientFactory(client.ClientConfig(httpx_client=wire, streaming=True))
-        card, said = asked()
-        return len([event async for event in factory.create(card).send_message(said)])
+        card, message = asked()
+        return len([event async for event in factory.create(card).send_message(message)])
 
 
 @pytest.mark.parametrize("file", STREAMS, ids=lambda file: f"{file.parent.name}/{file.name}")

@@ -76,9 +76,11 @@ def _call(call: Mapping[str, Any]) -> str:
 
 
 def ours(exchange: Exchange) -> tuple[str, str, list[str]]:
-    said = read_transcript(exchange, get(DIALECT), Reading())
-    calls = [{**each, "args": json.loads(str(each["arguments"]) or "{}")} for each in said.tools]
-    return "".join(said.thinking), "".join(said.text), sorted(map(_call, calls))
+    transcript = read_transcript(exchange, get(DIALECT), Reading())
+    calls = [
+        {**each, "args": json.loads(str(each["arguments"]) or "{}")} for each in transcript.tools
+    ]
+    return "".join(transcript.thinking), "".join(transcript.text), sorted(map(_call, calls))
 
 
 @pytest.mark.parametrize("file", STREAMS, ids=lambda file: f"{file.parent.name}/{file.name}")

@@ -71,7 +71,7 @@ def test_unused_exchange_fails(project: Project) -> None:
     project.tests("def test_asks(conformance_server):\n    pass")
     result = project.run()
     counts(result, failed=1)
-    result.stdout.fnmatch_lines(["*never asked for: 0001-chat exchange 1*"])
+    result.stdout.fnmatch_lines(["*never requested: 0001-chat exchange 1*"])
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_failed_test_is_not_blamed_for_what_it_left_unused(project: Project) -> 
     project.take(PLAIN, f"{HOME}/0001-chat.cassette.jsonl")
     project.tests("def test_asks(conformance_server):\n    assert 0, 'its own reason'")
     result = project.run()
-    result.stdout.no_fnmatch_line("*never asked for*")
+    result.stdout.no_fnmatch_line("*never requested*")
     result.stdout.fnmatch_lines(["*its own reason*"])
 
 
@@ -256,7 +256,7 @@ def test_defaults_of_the_fixture_are_overridden_by_the_marker(project: Project) 
     ("marker", "line"),
     [
         ("casette='x'", "*the marker conformance has no 'casette' (did you mean 'cassette'?)*"),
-        ("'nowhere.sse'", "*nowhere.sse is not there*"),
+        ("'nowhere.sse'", "*nowhere.sse does not exist*"),
         ("record='twice'", "*record: expected one of none, once*"),
         ("unused='perhaps'", "*unused: expected fail or ignore*"),
         ("cut='event:1', stall='event:2'", "*either cut or stalls*"),

@@ -130,7 +130,7 @@ def test_unused_episodes_fail_a_test(project: Project, upstream: ThreadedServer)
     asks(project, "httpx synchronous")
     result = project.run(*live(upstream, "new_episodes"))
     counts(result, failed=1)
-    result.stdout.fnmatch_lines(["*never asked for: 0001-chat exchange 1*"])
+    result.stdout.fnmatch_lines(["*never requested: 0001-chat exchange 1*"])
 
 
 APP = """
@@ -361,7 +361,7 @@ def test_portless_miss_and_unused_exchange_fail(project: Project) -> None:
     )
     result = project.run()
     counts(result, failed=1)
-    result.stdout.fnmatch_lines(["*n was not recorded, sent 2*", "*never asked for: 0001-chat*"])
+    result.stdout.fnmatch_lines(["*n was not recorded, sent 2*", "*never requested: 0001-chat*"])
 
 
 @pytest.mark.parametrize(("how", "error"), [("fin", "RemoteProtocolError"), ("rst", "ReadError")])

@@ -152,8 +152,8 @@ def test_fingerprints_are_not_inherited(tmp_path: Path) -> None:
 
 def test_signs_of_a_dialect_differ_in_what_they_say() -> None:
     for dialect in {dialect for _, dialect, _ in available()}:
-        told = [(found.profile, found.says) for found in fingerprints(dialect)]
-        assert len(told) == len(set(told))
+        named = [(found.profile, found.says) for found in fingerprints(dialect)]
+        assert len(named) == len(set(named))
 
 
 @pytest.mark.parametrize("dialect", ["openai.chat", "openai.responses"])

@@ -171,7 +171,7 @@ REFUSED = (
     ("mine.txt", "a profile's file is <name>.yaml"),
     ("a b.yaml", "a profile's file is <name>.yaml"),
     ("strict.yaml", "strict is the profile that declares the knobs"),
-    ("there.yaml", "is there already, and is not overwritten"),
+    ("there.yaml", "already exists, and is not overwritten"),
     ("none/mine.yaml", "cannot be written: No such file or directory"),
 )
 
@@ -272,12 +272,12 @@ SERVED_BY = {"hosted/azure_deepseek_v4pro.jsonl": "sglang"}
 def test_host_is_right_for_nine_in_ten_and_never_wrong_but_as_a_guess(
     recorded: list[tuple[dict[str, Any], ExchangeIdentification]],
 ) -> None:
-    told = [(SERVED_BY.get(row["file"], row["profile"]), found) for row, found in recorded]
-    right = [host == found.identity.profile for host, found in told]
+    pairs = [(SERVED_BY.get(row["file"], row["profile"]), found) for row, found in recorded]
+    right = [host == found.identity.profile for host, found in pairs]
     assert sum(right) / len(right) >= 0.9
     assert not [
         found.file
-        for host, found in told
+        for host, found in pairs
         if found.identity.certainty == "certain" and found.identity.profile != host
     ]
 
@@ -302,10 +302,10 @@ def test_inline_thinking_of_a_hosted_model_is_thinking() -> None:
     (stream,) = check_recording(
         open_recording(path), RULEBOOK, CheckChoices(profile="together", keep=True)
     )
-    said = {
+    found = {
         kind: "".join(e.data["text"] for e in stream.events if e.type == kind)
         for kind in ("thinking.delta", "text.delta")
     }
-    assert len(said["thinking.delta"]) > 1000
-    assert said["text.delta"]
-    assert "think>" not in "".join(said.values())
+    assert len(found["thinking.delta"]) > 1000
+    assert found["text.delta"]
+    assert "think>" not in "".join(found.values())

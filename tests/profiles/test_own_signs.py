@@ -97,7 +97,7 @@ def test_early_builds_of_llama_cpp_left_thoughts_in_what_they_streamed(
 def test_no_model_version_counts(
     tmp_path: Path, version: dict[str, str], *, is_fault: bool
 ) -> None:
-    said = {"content": {"parts": [{"text": "Yes."}], "role": "model"}, "finishReason": "STOP"}
-    path = written(tmp_path / "a.sse", [{"candidates": [{**said, "index": 0}], **version}])
+    candidate = {"content": {"parts": [{"text": "Yes."}], "role": "model"}, "finishReason": "STOP"}
+    path = written(tmp_path / "a.sse", [{"candidates": [{**candidate, "index": 0}], **version}])
     (stream,) = check_paths([path]).streams
     assert ("wire/gemini/counts-stated" in [f.rule for f in stream.findings]) is is_fault

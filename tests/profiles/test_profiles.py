@@ -276,7 +276,7 @@ def test_a_mistyped_dialect_is_what_is_suggested() -> None:
 
 def test_unknown_name_of_another_dialect_says_so(folder: Path) -> None:
     write(folder, "mine", "")
-    with pytest.raises(UsageError, match="'mine' is there for d"):
+    with pytest.raises(UsageError, match="'mine' is for d"):
         find("mine", "openai.chat", [folder])
 
 

@@ -162,9 +162,9 @@ def _reasoned_in_text(folder: Path, url: str, **asked: Any) -> StreamResult:
     if url == ANTHROPIC:
         used = {"input_tokens": 4, "output_tokens": 2}
         content = [{"type": "text", **text}, {"type": "tool_use", "id": "toolu_1", **LOOK}]
-        said = {"role": "assistant", "model": asked["model"], "content": content}
+        turn = {"role": "assistant", "model": asked["model"], "content": content}
         kept_id = {"id": f"msg_01{'A' * 22}", "type": "message", "usage": used}
-        body: dict[str, Any] = {**kept_id, **said, "stop_reason": "tool_use", "stop_sequence": None}
+        body: dict[str, Any] = {**kept_id, **turn, "stop_reason": "tool_use", "stop_sequence": None}
     else:
         message = {"role": "assistant", "content": [text, {"toolUse": call}]}
         used = {"inputTokens": 6, "outputTokens": 2, "totalTokens": 8}

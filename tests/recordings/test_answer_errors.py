@@ -56,8 +56,8 @@ def test_what_was_due_says_which_error_came_instead(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted({*FORMATS} - {"badge"}))
 def test_every_format_reports_the_error(name: str, tmp_path: Path) -> None:
-    told = render(judged(tmp_path, BEGUN, ERROR), name)
-    plain = told.replace("\\_", "_")
+    page = render(judged(tmp_path, BEGUN, ERROR), name)
+    plain = page.replace("\\_", "_")
     assert "broke off with an error: rate_limit_error: Slow down" in plain
 
 

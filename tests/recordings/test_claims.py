@@ -226,10 +226,10 @@ def test_untrusted_claim_of_our_answer_is_judged(
     evidence = open_recording(path)
     plain = failed(judged(stating(evidence)))
     assert plain
-    said = stating(evidence, hop="upstream", **PLAYED)
-    assert failed(judged(said)) == plain
-    assert judged(said).exit_code() == 1
-    assert judged(said, path).exit_code() == 0
+    exchange = stating(evidence, hop="upstream", **PLAYED)
+    assert failed(judged(exchange)) == plain
+    assert judged(exchange).exit_code() == 1
+    assert judged(exchange, path).exit_code() == 0
 
 
 def excused(folder: Path) -> tuple[Path, str]:

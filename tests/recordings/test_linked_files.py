@@ -155,12 +155,12 @@ def test_what_the_same_file_holds_is_not_sought_elsewhere(tmp_path: Path) -> Non
     assert not any(link.file for stream in report.streams for link in stream.links)
 
 
-def _with_question(exchange: Exchange, said: str) -> Exchange:
+def _with_question(exchange: Exchange, text: str) -> Exchange:
     """The same exchange, in a talk that began with another question."""
     key = TALKERS[MESSAGES].history
 
     def asked(history: list[Any]) -> list[Any]:
-        return [{"role": "user", "content": said}, *history[1:]]
+        return [{"role": "user", "content": text}, *history[1:]]
 
     return with_history(exchange, key, asked(history_of(exchange, key)))
 

@@ -186,8 +186,8 @@ def test_a_stream_of_no_dialect_asks_for_one(tmp_path: Path) -> None:
 
 
 def test_a_rule_that_does_not_judge_the_stream_says_so(tmp_path: Path) -> None:
-    said = {"frames": [{"type": "message_stop"}], "dialect": "anthropic.messages"}
-    assert "the rule never judges anthropic.messages" in refused(said, tmp_path)
+    example = {"frames": [{"type": "message_stop"}], "dialect": "anthropic.messages"}
+    assert "the rule never judges anthropic.messages" in refused(example, tmp_path)
 
 
 def test_examples_of_shipped_rules_hold() -> None:

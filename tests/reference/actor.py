@@ -59,8 +59,8 @@ class Actor:
     def generate(self, prompt: Prompt, limits: Limits, *, parent: Stream | None = None) -> Stream:
         del parent
         messages, has_tools, thinks = self._asked.pop(prompt)
-        said = tuple(_part(messages, limits, has_tools=has_tools, thinks=thinks))
-        return self._play((Start(len(prompt.ids)), *said))
+        events = tuple(_part(messages, limits, has_tools=has_tools, thinks=thinks))
+        return self._play((Start(len(prompt.ids)), *events))
 
     async def _play(self, events: tuple[EngineEvent, ...]) -> AsyncGenerator[EngineEvent, None]:
         self.running += 1

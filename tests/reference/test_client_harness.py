@@ -53,9 +53,9 @@ class Adapter:
     def stream(self, command: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """The events of a stream, and the line that ends it."""
         self.send({"cmd": "stream", **command})
-        return self.told(command["seq"])
+        return self.events_and_end(command["seq"])
 
-    def told(self, seq: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def events_and_end(self, seq: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """The events up to the line that ends them, and that line."""
         events = []
         while "event" in (line := self.line()):
@@ -91,9 +91,9 @@ def case(seq: str, base_url: str, **more: Any) -> dict[str, Any]:
 
 
 def test_it_introduces_itself(harness: Adapter) -> None:
-    told = harness.ask(START)
-    about = told["implementation"]
-    assert told["version"] == 1
+    answer = harness.ask(START)
+    about = answer["implementation"]
+    assert answer["version"] == 1
     assert about["ops"] == ["stream", "next_request", "extract", "restore", "store"]
     assert about["dialects"] == list(OF_DIALECT)
     assert "thinking.delta" in about["events"]
@@ -119,7 +119,7 @@ def test_events_are_reported_as_they_happen(harness: Adapter) -> None:
         harness.send({"cmd": "stream", **case("8", played.base_url, deadline_ms=60_000)})
         # The server never goes on, so these lines can only have come while it was silent.
         early = [harness.line()["event"]["type"] for _ in range(3)]
-    events, last = harness.told("8")
+    events, last = harness.events_and_end("8")
     assert early == ["message.start", "thinking.start", "thinking.delta"]
     assert [event["type"] for event in events] == ["thinking.end", "cut"]
     assert last["end"] == {"how": "cut"}
@@ -151,8 +151,8 @@ def test_the_next_request_goes_on_from_a_stream(harness: Adapter) -> None:
         result = {"role": "tool", "tool_call_id": "c1", "content": "4"}
         options = {"effort": "low", "include_thinking": True}
         more = {"after": "12", "adds": [result], "options": options}
-        told = harness.ask({"cmd": "next_request", **case("13", played.base_url, **more)})
-    request = told["request"]
+        answer = harness.ask({"cmd": "next_request", **case("13", played.base_url, **more)})
+    request = answer["request"]
     assert (request["method"], request["path"]) == ("POST", "/v1/chat/completions")
     assert ["x-include-thinking", "true"] in request["headers"]
     assert request["json"]["reasoning_effort"] == "low"
@@ -168,9 +168,9 @@ def test_the_next_request_reads_whole_messages(harness: Adapter) -> None:
         {"role": "assistant", "content": [{"type": "thinking", "thinking": "a", "signature": "S"}]},
     ]
     more = {"dialect": "anthropic.messages", "messages": messages}
-    told = harness.ask({"cmd": "next_request", **case("14", "", **more)})
-    assert told["request"]["path"] == "/v1/messages"
-    assert told["request"]["json"]["messages"][1] == messages[1]
+    answer = harness.ask({"cmd": "next_request", **case("14", "", **more)})
+    assert answer["request"]["path"] == "/v1/messages"
+    assert answer["request"]["json"]["messages"][1] == messages[1]
 
 
 def test_a_message_and_a_stored_turn_are_reported_in_events(harness: Adapter) -> None:
@@ -196,10 +196,10 @@ SKIPPED = [
 
 @pytest.mark.parametrize("command", SKIPPED, ids=lambda command: str(command["seq"]))
 def test_unknown_case_is_skipped_with_reason(harness: Adapter, command: dict[str, Any]) -> None:
-    told = harness.ask(command)
-    assert set(told) == {"seq", "skipped"}
-    assert told["seq"] == command["seq"]
-    assert told["skipped"].startswith(("unknown ", "no stream "))
+    answer = harness.ask(command)
+    assert set(answer) == {"seq", "skipped"}
+    assert answer["seq"] == command["seq"]
+    assert answer["skipped"].startswith(("unknown ", "no stream "))
 
 
 ODD = [
@@ -217,7 +217,7 @@ ODD = [
 @pytest.mark.parametrize("line", ODD)
 def test_an_odd_line_ends_nothing(harness: Adapter, line: str) -> None:
     harness.send(line)
-    harness.told("32")
+    harness.events_and_end("32")
     assert harness.ask({"cmd": "levitate", "seq": "40"})["seq"] == "40"
 
 

@@ -41,7 +41,7 @@ VOCABULARY = Vocabulary(
 NO_MARKERS = Vocabulary(None, None, VOCABULARY.ends, VOCABULARY.silent, None)
 ADD = '{"name": "add", "arguments": {"a": 1}}'
 
-Told = list[tuple[str, str]]
+Entries = list[tuple[str, str]]
 
 
 def ids(text: str | bytes) -> list[int]:
@@ -65,33 +65,33 @@ def route(
     return events + router.end(reason)
 
 
-def merged(events: Sequence[EngineEvent]) -> Told:
+def merged(events: Sequence[EngineEvent]) -> Entries:
     """Kind and text, neighbours of a kind joined; the finish left out."""
-    told: Told = []
+    collected: Entries = []
     for event in events:
         if isinstance(event, ToolCall):
-            told.append(("call", f"{event.name} {event.arguments}"))
+            collected.append(("call", f"{event.name} {event.arguments}"))
         elif isinstance(event, ReasoningDelta | TextDelta):
             kind = "thinking" if isinstance(event, ReasoningDelta) else "text"
-            told.append((kind, event.text))
-    return joined(told)
+            collected.append((kind, event.text))
+    return joined(collected)
 
 
-def joined(told: Told) -> Told:
-    found: Told = []
-    for kind, group in groupby(told, key=lambda entry: entry[0]):
+def joined(entries: Entries) -> Entries:
+    found: Entries = []
+    for kind, group in groupby(entries, key=lambda entry: entry[0]):
         texts = [text for _, text in group]
         found += [(kind, text) for text in (texts if kind == "call" else ["".join(texts)])]
     return found
 
 
-def plainly(tokens: Sequence[int], *, opens: bool) -> Told:
+def plainly(tokens: Sequence[int], *, opens: bool) -> Entries:
     return joined(blocks(tokens, opens=opens))
 
 
-def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
+def blocks(tokens: Sequence[int], *, opens: bool = False) -> Entries:
     """Split at every marker, decode each block whole."""
-    told: Told = []
+    collected: Entries = []
     kind, block = "thinking" if opens else "text", list[int]()
 
     def end(*, complete: bool = False) -> None:
@@ -101,7 +101,7 @@ def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
             shown = "call" if complete and text.strip(" \t\n\r") == ADD else "text"
             text = 'add {"a": 1}' if shown == "call" else text
         if text:
-            told.append((shown, text))
+            collected.append((shown, text))
         block.clear()
 
     for token in tokens:
@@ -116,18 +116,18 @@ def blocks(tokens: Sequence[int], *, opens: bool = False) -> Told:
         elif kind == ("thinking" if token == CLOSE else "tool"):
             kind = "text"
     end()
-    return told
+    return collected
 
 
-def stopped(told: Told, stops: Sequence[str]) -> Told:
+def stopped(entries: Entries, stops: Sequence[str]) -> Entries:
     """The blocks up to the first stop string in a text block."""
-    for number, (kind, text) in enumerate(told):
+    for number, (kind, text) in enumerate(entries):
         found = [(text.index(s) + len(s), -len(s)) for s in stops if s in text]
         if kind == "text" and found:
             end, length = min(found)
             shown = text[: end + length]
-            return joined([*told[:number], *([("text", shown)] if shown else [])])
-    return joined(told)
+            return joined([*entries[:number], *([("text", shown)] if shown else [])])
+    return joined(entries)
 
 
 PIECES = st.one_of(
@@ -156,8 +156,8 @@ def test_no_marker_is_ever_shown(tokens: list[int], opens: bool) -> None:
 def test_every_token_is_counted(tokens: list[int], opens: bool) -> None:
     *events, finish = route(tokens, opens=opens)
     assert isinstance(finish, Finish)
-    told = sum(event.tokens for event in events if isinstance(event, ReasoningDelta))
-    assert finish.usage == Usage(5, len(tokens), told)
+    counted = sum(event.tokens for event in events if isinstance(event, ReasoningDelta))
+    assert finish.usage == Usage(5, len(tokens), counted)
 
 
 @given(TOKENS)
@@ -201,7 +201,7 @@ def test_stop_string_is_found_across_tokens(cut: int) -> None:
         ([CALL, *ids(ADD.replace("1", '"END"')), UNCALL], [("call", 'add {"a": "END"}')]),
     ],
 )
-def test_stop_strings_apply_to_visible_text(tokens: list[int], expected: Told) -> None:
+def test_stop_strings_apply_to_visible_text(tokens: list[int], expected: Entries) -> None:
     assert merged(route(tokens, stop=["END"])) == expected
 
 

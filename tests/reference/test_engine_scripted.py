@@ -16,11 +16,11 @@ def test_scripts_are_played_in_turn_and_calls_are_kept() -> None:
     generates: Model = engine
 
     async def main() -> list[object]:
-        said: list[object] = []
+        events: list[object] = []
         for tokens in (1, 2):
             stream = generates.generate(PROMPT, Limits(max_tokens=tokens))
-            said.append([event async for event in stream])
-        return said
+            events.append([event async for event in stream])
+        return events
 
     assert asyncio.run(main()) == [[Start(1), TextDelta("a")], [Start(2)]]
     assert [call.limits.max_tokens for call in engine.calls] == [1, 2]

@@ -65,8 +65,8 @@ def test_a_call_is_json_between_its_markers() -> None:
 
 def test_results_are_at_times_wrong() -> None:
     found = [re.findall(r"\d+", example.answer) for example in examples("answer after a result")]
-    told = {int(a) + int(b) == int(c) for a, b, c in filter(None, found)}
-    assert told == {True, False}
+    sums = {int(a) + int(b) == int(c) for a, b, c in filter(None, found)}
+    assert sums == {True, False}
 
 
 def test_concise_summaries_are_one_sentence() -> None:

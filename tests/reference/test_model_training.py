@@ -26,8 +26,8 @@ def exact_share(folder: Path, kinds: Sequence[str], each: int) -> float:
     model, tokenizer = measure.load(folder)
     trials = measure.trials(tokenizer, each, kinds)
     given = [trial for trial in trials if trial.manner == "thinking"]
-    said = measure.answers(model, tokenizer, [trial.given for trial in given])
-    right = [trial.expected == ids for trial, ids in zip(given, said, strict=True)]
+    answers = measure.answers(model, tokenizer, [trial.given for trial in given])
+    right = [trial.expected == ids for trial, ids in zip(given, answers, strict=True)]
     return sum(right) / len(right)
 
 

@@ -62,17 +62,17 @@ def client() -> Iterator[Any]:
 
 def blocks(events: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The blocks as a request has them, and how the message ended."""
-    said: dict[int, list[dict[str, Any]]] = {}
+    by_block: dict[int, list[dict[str, Any]]] = {}
     ended: dict[str, Any] = {}
     for event in events:
         ((kind, data),) = event.items()
         if kind in ("contentBlockStart", "contentBlockDelta"):
-            said.setdefault(data["contentBlockIndex"], []).append(
+            by_block.setdefault(data["contentBlockIndex"], []).append(
                 data.get("start") or data["delta"]
             )
         elif kind in ("messageStop", "metadata"):
             ended |= data
-    return [whole(each) for each in said.values()], ended
+    return [whole(each) for each in by_block.values()], ended
 
 
 def whole(said: list[dict[str, Any]]) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: Any) -
     content, ended = streamed(client, **asked)
     body = client.converse(modelId=MODEL, **asked)
 
-    thought, said = body["output"]["message"]["content"]
-    assert said == content[1] == {"text": "2 + 2 = 4."}
+    thought, spoken = body["output"]["message"]["content"]
+    assert spoken == content[1] == {"text": "2 + 2 = 4."}
     theirs = content[0]["reasoningContent"]["reasoningText"]
     ours = thought["reasoningContent"]["reasoningText"]
     assert theirs["text"] == ours["text"]

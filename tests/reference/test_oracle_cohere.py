@@ -35,44 +35,44 @@ def client() -> Iterator[cohere.ClientV2]:
 
 def joined(events: Iterable[Any]) -> dict[str, Any]:
     """What the client gives, put together: texts, calls, the reason and the tokens."""
-    said: dict[str, Any] = {"thinking": "", "text": "", "calls": [], "plan": ""}
+    answer: dict[str, Any] = {"thinking": "", "text": "", "calls": [], "plan": ""}
     for event in events:
         match event.type:
             case "content-start" | "content-delta":
                 content = event.delta.message.content
-                said["thinking"] += content.thinking or ""
-                said["text"] += content.text or ""
+                answer["thinking"] += content.thinking or ""
+                answer["text"] += content.text or ""
             case "tool-plan-delta":
-                said["plan"] += event.delta.message.tool_plan
+                answer["plan"] += event.delta.message.tool_plan
             case "tool-call-start":
-                said["calls"].append(event.delta.message.tool_calls.model_dump())
+                answer["calls"].append(event.delta.message.tool_calls.model_dump())
             case "tool-call-delta":
                 function = event.delta.message.tool_calls.function
-                said["calls"][-1]["function"]["arguments"] += function.arguments
+                answer["calls"][-1]["function"]["arguments"] += function.arguments
             case "message-end":
-                said["reason"] = event.delta.finish_reason
-                said["tokens"] = event.delta.usage.tokens
-    return said
+                answer["reason"] = event.delta.finish_reason
+                answer["tokens"] = event.delta.usage.tokens
+    return answer
 
 
 def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: cohere.ClientV2) -> None:
     asked: Any = {"model": MODEL, "messages": ASK, "temperature": 0, "seed": 0}
-    said = joined(client.v2.chat_stream(**asked))
+    answer = joined(client.v2.chat_stream(**asked))
     whole = client.v2.chat(**asked)
 
     assert whole.message.content is not None
     blocks = [(each.type, getattr(each, each.type)) for each in whole.message.content]
-    assert blocks == [("thinking", said["thinking"]), ("text", said["text"])]
-    assert said["text"] == "2 + 2 = 4."
-    assert said["reason"] == whole.finish_reason == "COMPLETE"
-    assert said["tokens"].reasoning_tokens > 0
+    assert blocks == [("thinking", answer["thinking"]), ("text", answer["text"])]
+    assert answer["text"] == "2 + 2 = 4."
+    assert answer["reason"] == whole.finish_reason == "COMPLETE"
+    assert answer["tokens"].reasoning_tokens > 0
 
 
 def test_thinking_that_is_disabled_does_not_come(client: cohere.ClientV2) -> None:
     off = cohere.Thinking(type="disabled")
-    said = joined(client.v2.chat_stream(model=MODEL, messages=ASK, thinking=off))
-    assert said["thinking"] == ""
-    assert said["text"]
+    answer = joined(client.v2.chat_stream(model=MODEL, messages=ASK, thinking=off))
+    assert answer["thinking"] == ""
+    assert answer["text"]
 
 
 @pytest.mark.slow
@@ -100,9 +100,9 @@ def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     ours = replayed("cohere.v2", f"cohere/{name}", "cohere")
     with serving([ours.path]) as replay, httpx.Client() as http:
         client = cohere.ClientV2(api_key=KEY, base_url=replay.url, httpx_client=http)
-        said = joined(client.v2.chat_stream(**ours.asked))
-    assert said["thinking"] + said["plan"] == ours.text("thinking.delta")
-    assert said["text"] == ours.text("text.delta")
-    calls = [each["function"] for each in said["calls"]]
+        answer = joined(client.v2.chat_stream(**ours.asked))
+    assert answer["thinking"] + answer["plan"] == ours.text("thinking.delta")
+    assert answer["text"] == ours.text("text.delta")
+    calls = [each["function"] for each in answer["calls"]]
     named = [{key: each[key] for key in ("name", "arguments")} for each in ours.calls()]
     assert calls == named

@@ -59,45 +59,45 @@ def config(**more: Any) -> types.GenerateContentConfig:
 
 def joined(chunks: Iterable[types.GenerateContentResponse]) -> dict[str, Any]:
     """What the client gives, put together: parts as they came, texts, calls, the reason."""
-    said: dict[str, Any] = {"parts": [], "thinking": "", "text": "", "calls": [], "reason": None}
+    answer: dict[str, Any] = {"parts": [], "thinking": "", "text": "", "calls": [], "reason": None}
     for chunk in chunks:
         for candidate in chunk.candidates or ():
-            said["reason"] = candidate.finish_reason or said["reason"]
+            answer["reason"] = candidate.finish_reason or answer["reason"]
             for part in (candidate.content.parts if candidate.content else None) or ():
-                said["parts"].append(part)
-                said["thinking" if part.thought else "text"] += part.text or ""
+                answer["parts"].append(part)
+                answer["thinking" if part.thought else "text"] += part.text or ""
                 if part.function_call:
-                    said["calls"].append(part.function_call)
-        said["counts"] = chunk.usage_metadata
-    return said
+                    answer["calls"].append(part.function_call)
+        answer["counts"] = chunk.usage_metadata
+    return answer
 
 
 def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: genai.Client) -> None:
     asked: Any = {"model": MODEL, "contents": ASK, "config": config(thinking_config=SHOWN)}
-    said = joined(client.models.generate_content_stream(**asked))
+    answer = joined(client.models.generate_content_stream(**asked))
     whole = joined([client.models.generate_content(**asked)])
     assert [whole[each] for each in ("thinking", "text", "reason")] == [
-        said[each] for each in ("thinking", "text", "reason")
+        answer[each] for each in ("thinking", "text", "reason")
     ]
-    assert said["thinking"]
-    assert said["text"] == "2 + 2 = 4."
-    assert said["reason"] is types.FinishReason.STOP
-    assert said["counts"].thoughts_token_count > 0
+    assert answer["thinking"]
+    assert answer["text"] == "2 + 2 = 4."
+    assert answer["reason"] is types.FinishReason.STOP
+    assert answer["counts"].thoughts_token_count > 0
 
 
 def test_thoughts_that_are_not_asked_for_do_not_come(client: genai.Client) -> None:
-    said = joined(client.models.generate_content_stream(model=MODEL, contents=ASK))
-    assert said["thinking"] == ""
-    assert said["text"]
-    assert said["counts"].thoughts_token_count > 0
+    answer = joined(client.models.generate_content_stream(model=MODEL, contents=ASK))
+    assert answer["thinking"] == ""
+    assert answer["text"]
+    assert answer["counts"].thoughts_token_count > 0
 
 
 def test_who_was_not_to_think_signs_no_text(client: genai.Client) -> None:
     off = config(thinking_config=types.ThinkingConfig(thinking_budget=0))
-    said = joined(client.models.generate_content_stream(model=MODEL, contents=ASK, config=off))
-    assert said["text"]
-    assert not any(part.thought_signature for part in said["parts"])
-    assert not said["counts"].thoughts_token_count
+    answer = joined(client.models.generate_content_stream(model=MODEL, contents=ASK, config=off))
+    assert answer["text"]
+    assert not any(part.thought_signature for part in answer["parts"])
+    assert not answer["counts"].thoughts_token_count
 
 
 def test_a_tool_turn_comes_back_with_its_signature(client: genai.Client) -> None:
@@ -152,10 +152,10 @@ def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     with serving([ours.path]) as replay:
         raw = httpx.post(f"{replay.url}{ours.request.path}", json=ours.asked).content
         assert raw == b"".join(ours.chunks)
-    said = joined(read_by_client(raw))
-    assert said["thinking"] == ours.text("thinking.delta")
-    assert said["text"] == ours.text("text.delta")
-    assert [call.name for call in said["calls"]] == [each["name"] for each in ours.calls()]
+    answer = joined(read_by_client(raw))
+    assert answer["thinking"] == ours.text("thinking.delta")
+    assert answer["text"] == ours.text("text.delta")
+    assert [call.name for call in answer["calls"]] == [each["name"] for each in ours.calls()]
 
 
 def read_by_client(raw: bytes) -> list[types.GenerateContentResponse]:

@@ -41,17 +41,23 @@ def client() -> Iterator[Any]:
 
 def joined(events: Iterable[Any]) -> dict[str, Any]:
     """What the client gives, put together: texts, calls, signatures, the status, the tokens."""
-    said: dict[str, Any] = {"thinking": "", "text": "", "calls": [], "signed": [], "arguments": ""}
+    answer: dict[str, Any] = {
+        "thinking": "",
+        "text": "",
+        "calls": [],
+        "signed": [],
+        "arguments": "",
+    }
     for event in events:
         match event.event_type:
             case "step.start" if event.step.type == "function_call":
-                said["calls"].append((event.step.id, event.step.name))
+                answer["calls"].append((event.step.id, event.step.name))
             case "step.delta":
-                _add(said, event.delta)
+                _add(answer, event.delta)
             case "interaction.completed":
-                said["status"] = event.interaction.status
-                said["usage"] = event.interaction.usage
-    return said
+                answer["status"] = event.interaction.status
+                answer["usage"] = event.interaction.usage
+    return answer
 
 
 def _add(said: dict[str, Any], delta: Any) -> None:
@@ -78,28 +84,28 @@ def whole(interaction: Any) -> dict[str, Any]:
 
 def test_thoughts_and_text_are_read_the_same_from_stream_and_body(client: Any) -> None:
     asked: Any = {"model": MODEL, "input": ASK, "generation_config": SHOWN}
-    said = joined(client.create(**asked, stream=True))
-    told = whole(client.create(**asked))
-    assert {key: said[key] for key in told} == told
-    assert said["thinking"]
-    assert said["signed"]
-    assert said["text"] == "2 + 2 = 4."
-    assert said["status"] == "completed"
-    assert said["usage"].total_thought_tokens > 0
+    answer = joined(client.create(**asked, stream=True))
+    body = whole(client.create(**asked))
+    assert {key: answer[key] for key in body} == body
+    assert answer["thinking"]
+    assert answer["signed"]
+    assert answer["text"] == "2 + 2 = 4."
+    assert answer["status"] == "completed"
+    assert answer["usage"].total_thought_tokens > 0
 
 
 def test_summaries_that_are_not_asked_for_do_not_come(client: Any) -> None:
-    said = joined(client.create(model=MODEL, input=ASK, stream=True))
-    assert said["thinking"] == ""
-    assert said["signed"]
+    answer = joined(client.create(model=MODEL, input=ASK, stream=True))
+    assert answer["thinking"] == ""
+    assert answer["signed"]
 
 
 @pytest.mark.slow
 def test_a_tool_turn_comes_back_with_its_thought(client: Any) -> None:
     asked = {"type": "user_input", "content": [{"type": "text", "text": CALCULATE}]}
     wanted: Any = {"model": MODEL, "generation_config": SHOWN, "tools": [TOOL], "store": False}
-    said = joined(client.create(input=[asked], stream=True, **wanted))
-    assert said["status"] == "requires_action"
+    answer = joined(client.create(input=[asked], stream=True, **wanted))
+    assert answer["status"] == "requires_action"
     called = client.create(input=[asked], **wanted)
     (call,) = [step for step in called.steps if step.type == "function_call"]
     assert not called.id  # nothing is stored
@@ -123,10 +129,10 @@ def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     ours = replayed("gemini.interactions", f"gemini/{name}")
     with serving([ours.path]) as replay:
         connection: Any = connected(replay.url)
-        said = joined(connection.interactions.create(**ours.asked, stream=True))
-    assert said["thinking"] == ours.text("thinking.delta")
-    assert said["text"] == ours.text("text.delta")
+        answer = joined(connection.interactions.create(**ours.asked, stream=True))
+    assert answer["thinking"] == ours.text("thinking.delta")
+    assert answer["text"] == ours.text("text.delta")
     calls = ours.calls()
-    assert said["calls"] == [(each["id"], each["name"]) for each in calls]
-    assert said["arguments"] == "".join(each["arguments"] for each in calls)
-    assert said["signed"] == [e.data["data"] for e in ours.events if e.type == "thinking.opaque"]
+    assert answer["calls"] == [(each["id"], each["name"]) for each in calls]
+    assert answer["arguments"] == "".join(each["arguments"] for each in calls)
+    assert answer["signed"] == [e.data["data"] for e in ours.events if e.type == "thinking.opaque"]

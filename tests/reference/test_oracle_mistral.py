@@ -42,27 +42,27 @@ def parts_of(content: Any) -> tuple[str, str]:
 
 def joined(events: Iterable[Any]) -> dict[str, Any]:
     """What the client gives, put together: texts, calls, the reason and the tokens."""
-    said: dict[str, Any] = {"thinking": "", "text": "", "calls": []}
+    answer: dict[str, Any] = {"thinking": "", "text": "", "calls": []}
     for event in events:
         for choice in event.data.choices:
             thought, text = parts_of(choice.delta.content)
-            said["thinking"] += thought
-            said["text"] += text
-            said["calls"] += choice.delta.tool_calls or ()
-            said["reason"] = choice.finish_reason
-        said["usage"] = event.data.usage
-    return said
+            answer["thinking"] += thought
+            answer["text"] += text
+            answer["calls"] += choice.delta.tool_calls or ()
+            answer["reason"] = choice.finish_reason
+        answer["usage"] = event.data.usage
+    return answer
 
 
 def test_thinking_and_text_are_read_the_same_from_stream_and_body(client: Any) -> None:
     asked: Any = {"model": MODEL, "messages": ASK, "temperature": 0}
-    said = joined(client.chat.stream(**asked))
+    answer = joined(client.chat.stream(**asked))
     (choice,) = client.chat.complete(**asked).choices
-    assert parts_of(choice.message.content) == (said["thinking"], said["text"])
-    assert said["thinking"]
-    assert said["text"] == "2 + 2 = 4."
-    assert said["reason"] == choice.finish_reason == "stop"
-    assert said["usage"].completion_tokens > 0
+    assert parts_of(choice.message.content) == (answer["thinking"], answer["text"])
+    assert answer["thinking"]
+    assert answer["text"] == "2 + 2 = 4."
+    assert answer["reason"] == choice.finish_reason == "stop"
+    assert answer["usage"].completion_tokens > 0
 
 
 def test_thinking_that_is_turned_off_does_not_come(client: Any) -> None:
@@ -95,6 +95,6 @@ def test_a_refusal_is_an_error_of_the_client(client: Any) -> None:
 def test_a_replay_reads_as_the_recording_is_read(name: str) -> None:
     ours = replayed("mistral.chat", f"mistral/{name}")
     with serving([ours.path]) as replay, httpx.Client() as http:
-        said = joined(connected(replay.url, http).chat.stream(**ours.asked))
-    assert said["thinking"] == ours.text("thinking.delta")
-    assert said["text"] == ours.text("text.delta")
+        answer = joined(connected(replay.url, http).chat.stream(**ours.asked))
+    assert answer["thinking"] == ours.text("thinking.delta")
+    assert answer["text"] == ours.text("text.delta")

@@ -137,8 +137,8 @@ def test_client_that_leaves_during_the_summary_ends_both_calls() -> None:
 
 def test_events_that_wait_together_leave_in_one_write() -> None:
     async def read() -> Connection:
-        said = (TextDelta(str(n)) for n in range(50))
-        engine = ScriptedEngine([[Start(7), *said, asyncio.Event()]])
+        events = (TextDelta(str(n)) for n in range(50))
+        engine = ScriptedEngine([[Start(7), *events, asyncio.Event()]])
         connection, task = begun(application(Service(engine)), "chat", "scripted")
         await connection.first.wait()
         connection.leave()
@@ -157,8 +157,8 @@ def test_slow_client_holds_up_its_own_generation_only() -> None:
                 await asyncio.Event().wait()
 
     async def read() -> int:
-        said = (TextDelta("x" * 100_000) for _ in range(100))
-        engine = ScriptedEngine([[Start(7), *said, asyncio.Event()]])
+        events = (TextDelta("x" * 100_000) for _ in range(100))
+        engine = ScriptedEngine([[Start(7), *events, asyncio.Event()]])
         app = application(Service(engine))
         fields = {"model": "scripted", "stream": True, **ASKED["chat"]}
         connection = Slow(json.dumps(fields).encode())

@@ -84,11 +84,11 @@ def test_id_and_name_of_a_call_come_once() -> None:
 
 def test_usage_has_a_chunk_of_its_own_before_the_end() -> None:
     sent = chunks((*THINK, Finish("stop", USAGE)), ChatShape("m", with_usage=True))
-    *said, usage, done = sent
+    *pieces, usage, done = sent
     assert isinstance(usage.data, dict)
     assert usage.data["choices"] == []
     assert usage.data["usage"]["completion_tokens_details"] == {"reasoning_tokens": 6}
-    assert all(not isinstance(w.data, str) and w.data["usage"] is None for w in said)
+    assert all(not isinstance(w.data, str) and w.data["usage"] is None for w in pieces)
     assert done.data == DONE
 
 

@@ -34,15 +34,15 @@ class Obedient(Actor):
 
     def generate(self, prompt: Any, limits: Any, *, parent: Any = None) -> Any:
         asked = str(self._asked[prompt][0][-1]["content"])
-        said = super().generate(prompt, limits, parent=parent)
+        events = super().generate(prompt, limits, parent=parent)
         word = asked.partition(_WISH)[2].rstrip(".")
-        return _with_word(said, word) if word else said
+        return _with_word(events, word) if word else events
 
 
 async def _with_word(
-    said: AsyncIterator[EngineEvent], word: str
+    events: AsyncIterator[EngineEvent], word: str
 ) -> AsyncGenerator[EngineEvent, None]:
-    async for event in said:
+    async for event in events:
         if isinstance(event, TextDelta) and word:
             yield TextDelta(word[:4])
             yield TextDelta(f"{word[4:]} ")
@@ -65,11 +65,11 @@ def soak(api: Api, defect: str, folder: Path, model: Actor) -> Report:
 
 def found(report: Report) -> dict[str, Sequence[str]]:
     """Messages by rule; the actor counts every prompt alike, which is left out."""
-    told: dict[str, list[str]] = {}
+    words: dict[str, list[str]] = {}
     groups = (each for each in finding_groups(report) if each.first.rule != HISTORY_COUNTED.id)
     for group in groups:
-        told.setdefault(group.first.rule, []).append(group.first.message)
-    return {rule: tuple(messages) for rule, messages in told.items()}
+        words.setdefault(group.first.rule, []).append(group.first.message)
+    return {rule: tuple(messages) for rule, messages in words.items()}
 
 
 @pytest.mark.one_in(5)
@@ -81,17 +81,17 @@ def test_the_server_as_it_is_mixes_nothing_up(api: Api, tmp_path: Path) -> None:
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("api", DIALECTS)
 def test_crossed_texts_are_cross_talk_and_nothing_else(api: Api, tmp_path: Path) -> None:
-    told = found(soak(api, "crossed-texts", tmp_path, Obedient()))
+    findings = found(soak(api, "crossed-texts", tmp_path, Obedient()))
     # An answer whose words went to another one may have none left.
-    assert {CROSS_TALK} <= set(told) <= {CROSS_TALK, "thinking/answer/said"}
-    assert all("is the word of request" in message for message in told[CROSS_TALK])
+    assert {CROSS_TALK} <= set(findings) <= {CROSS_TALK, "thinking/answer/said"}
+    assert all("is the word of request" in message for message in findings[CROSS_TALK])
 
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
 def test_crossed_chunks_are_known_by_their_ids(api: Api, tmp_path: Path) -> None:
-    told = found(soak(api, "crossed-chunks", tmp_path, Actor()))
-    assert CROSS_TALK in told
-    assert any("belongs to the answer to" in message for message in told[CROSS_TALK])
+    findings = found(soak(api, "crossed-chunks", tmp_path, Actor()))
+    assert CROSS_TALK in findings
+    assert any("belongs to the answer to" in message for message in findings[CROSS_TALK])
 
 
 @pytest.mark.one_in(6)

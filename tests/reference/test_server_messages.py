@@ -99,8 +99,8 @@ def test_opaque_data_holds_the_thinking(display: Display) -> None:
 
 
 def test_call_is_a_block_of_its_own() -> None:
-    said = (Start(7), TextDelta("So: "), CALL, CALL, Finish("tool_calls", USAGE))
-    sent = wires(said)
+    events = (Start(7), TextDelta("So: "), CALL, CALL, Finish("tool_calls", USAGE))
+    sent = wires(events)
     assert story(sent)[1:-2] == [
         "content_block_start 0 text",
         "ping",
@@ -132,8 +132,8 @@ def test_stop_reason_is_reported(finish: Finish, reason: str, string: str | None
 
 
 def test_thinking_after_text_is_another_block() -> None:
-    said = (Start(7), TextDelta("a"), ReasoningDelta("b", 1), TextDelta("c"), DONE)
-    starts = [each for each in story(wires(said)) if "start " in each]
+    events = (Start(7), TextDelta("a"), ReasoningDelta("b", 1), TextDelta("c"), DONE)
+    starts = [each for each in story(wires(events)) if "start " in each]
     assert starts == [
         "content_block_start 0 text",
         "content_block_start 1 thinking",

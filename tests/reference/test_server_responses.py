@@ -102,8 +102,8 @@ def test_call_follows_the_reasoning() -> None:
 
 
 def test_reasoning_and_calls_may_alternate() -> None:
-    said = (Start(7), ReasoningDelta("a", 1), CALL, ReasoningDelta("b", 1), CALL)
-    answer, _ = asked((*said, Finish("tool_calls", USAGE)), stream=True)
+    made = (Start(7), ReasoningDelta("a", 1), CALL, ReasoningDelta("b", 1), CALL)
+    answer, _ = asked((*made, Finish("tool_calls", USAGE)), stream=True)
     output = list(events(answer.data))[-1]["response"]["output"]
     kinds = ["reasoning", "function_call", "reasoning", "function_call"]
     assert [item["type"] for item in output] == kinds

@@ -179,7 +179,7 @@ def test_the_checker_finds_nothing_in_what_is_sent(tmp_path: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:connect.. must be used as a context manager")  # openai 3.57.0
 def test_the_official_client_talks_to_the_process() -> None:
-    said, earlier = [], None
+    answers, earlier = [], None
     with (
         server() as url,
         openai.OpenAI(base_url=f"{url}/v1", api_key=KEY) as client,
@@ -190,7 +190,7 @@ def test_the_official_client_talks_to_the_process() -> None:
             for event in connection:
                 assert event.type != "error"
                 if event.type == "response.completed":
-                    said.append(event.response.output_text)
+                    answers.append(event.response.output_text)
                     earlier = event.response.id
                     break
-    assert said == ["2 + 2 = 4.", "3 + 4 = 7."]
+    assert answers == ["2 + 2 = 4.", "3 + 4 = 7."]

@@ -31,8 +31,8 @@ def chat_turns(fields: Fields, data: bytes, result: str) -> Fields:
                 for name, more in piece["function"].items():
                     function[name] = function.get(name, "") + more
     is_wrapped = text.startswith(("<", "["))
-    said = None if is_wrapped or not text else text
-    turn = {"role": "assistant", "content": said, "tool_calls": calls}
+    spoken = None if is_wrapped or not text else text
+    turn = {"role": "assistant", "content": spoken, "tool_calls": calls}
     answers = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
     return {**fields, "messages": [*fields["messages"], turn, *answers]}
 
@@ -108,11 +108,13 @@ def mistral_turns(fields: Fields, data: bytes, result: str) -> Fields:
                 thought += "".join(piece["text"] for piece in part["thinking"])
             text += content if isinstance(content, str) else ""
             calls += choice["delta"].get("tool_calls", ())
-    told = [{"type": "thinking", "thinking": [{"type": "text", "text": thought}], "closed": True}]
-    said = [{"type": "text", "text": text}] if text else []
+    thinking_first = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": thought}], "closed": True}
+    ]
+    spoken = [{"type": "text", "text": text}] if text else []
     turn = {
         "role": "assistant",
-        "content": [*told, *said] if thought else text,
+        "content": [*thinking_first, *spoken] if thought else text,
         "tool_calls": calls,
     }
     results = [{"role": "tool", "tool_call_id": call["id"], "content": result} for call in calls]
@@ -204,8 +206,8 @@ def _add_to_block(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
         use["input"] += delta["toolUse"]["input"]
     else:
         reasoned = block.setdefault("reasoningContent", {}).setdefault("reasoningText", {})
-        said = delta["reasoningContent"]
-        for key, text in said.get("reasoningText", said).items():
+        thought = delta["reasoningContent"]
+        for key, text in thought.get("reasoningText", thought).items():
             reasoned[key] = reasoned.get(key, "") + text
 
 

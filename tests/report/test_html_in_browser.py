@@ -67,8 +67,8 @@ def written(folder: Path, report: Report) -> Path:
 
 
 def complaints(chromium: Browser) -> list[str]:
-    told = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")
-    return [str(event) for event in chromium.events if event.get("method") in told]
+    methods = ("Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled")
+    return [str(event) for event in chromium.events if event.get("method") in methods]
 
 
 def requests(chromium: Browser) -> list[str]:
@@ -207,8 +207,8 @@ def test_what_is_shown_is_filtered_and_stands_in_the_address(chromium: Browser, 
     assert chromium.evaluate(SHOWN % "details.stream") == 1
     assert chromium.evaluate(SHOWN % ".matrix thead th") == 2
     assert chromium.evaluate("location.hash") == "#filter?rule=done-on&verdict=FAIL"
-    said = chromium.evaluate("document.querySelector('#filters output').textContent")
-    assert said == f"1 of {every[0]} streams, 1 findings"
+    text = chromium.evaluate("document.querySelector('#filters output').textContent")
+    assert text == f"1 of {every[0]} streams, 1 findings"
     chromium.open(many)
     chromium.evaluate(f"location.hash = '#filter?stream=client%2F'; {WAIT}")
     assert 0 < chromium.evaluate(SHOWN % rows) < every[0]

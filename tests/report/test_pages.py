@@ -111,8 +111,8 @@ def test_empty_sections_are_left_out() -> None:
 
 def test_a_knob_in_the_form_is_reported() -> None:
     masked = replace(RULE, form=Fold({"done": "item"}, "list", minus="$mask"), applies=Applies())
-    told = rule_page(masked, knobs={"mask": "Fields that may differ."})
-    assert "\nJudges by the knob `mask`. Fields that may differ.\n" in told
+    page = rule_page(masked, knobs={"mask": "Fields that may differ."})
+    assert "\nJudges by the knob `mask`. Fields that may differ.\n" in page
 
 
 @pytest.mark.parametrize("line", ["```", "a `````` b", "\x1b[2J", "x\u202ey", "z" * 9999])

@@ -169,12 +169,12 @@ def test_a_group_is_reported_once_with_links_to_all_its_places() -> None:
     also = finding(rule="wire/order", level=Level.SHOULD, message="came 3 times")
     page = render(Report(tuple(stream(finding(), also, exchange=n) for n in range(1, 105))))
     outline(page)
-    told = page[page.index("<h2>Findings") : page.index("<h2>Verdicts")]
-    assert told.count("<article") == 1
-    assert "in 104 of 104 streams" in told
-    assert "<li>also <span" in told
-    assert "<summary>103 more places</summary>" in told
-    assert (told.count('<a href="#s'), told.count("<li>3 more</li>")) == (101, 1)
+    section = page[page.index("<h2>Findings") : page.index("<h2>Verdicts")]
+    assert section.count("<article") == 1
+    assert "in 104 of 104 streams" in section
+    assert "<li>also <span" in section
+    assert "<summary>103 more places</summary>" in section
+    assert (section.count('<a href="#s'), section.count("<li>3 more</li>")) == (101, 1)
     assert page.count('<details class="stream" ') == 104
     assert page.count(" open>") == 1
 
@@ -192,11 +192,11 @@ def test_the_provider_stands_beneath_its_application_and_by_its_findings() -> No
         *("thinking", "text")
     ]
     assert "<title>event 4</title>" in beneath
-    sent, said = section.partition('<div class="hops">')[2].split("<div>")[1:3]
+    sent, reported = section.partition('<div class="hops">')[2].split("<div>")[1:3]
     assert ">app</p>" in sent
-    assert ">upstream</p>" in said
+    assert ">upstream</p>" in reported
     assert "text-delta" in sent
-    assert "content_block_delta" in said
+    assert "content_block_delta" in reported
 
 
 @pytest.mark.parametrize(
@@ -214,14 +214,14 @@ def test_broken_signature_shows_answer_next_to_request(edit: edits.Edit, tmp_pat
     (section,) = re.findall(r'<details class="stream" id="s2".*?</details>', page, re.DOTALL)
     assert "continues the answer of exchange 1 in messages.1 (evidence: call call0" in section
     article = section.partition("<code>history/messages/signed-unchanged</code>")[2]
-    sent, said = article.partition('<div class="hops">')[2].split("<div>")[1:3]
+    sent, reported = article.partition('<div class="hops">')[2].split("<div>")[1:3]
     assert ">sent</p>" in sent
     assert "messages.1" in sent
     assert edits.SEALS[0] not in sent
-    assert ">answer</p>" in said
-    assert "t.cassette.jsonl:" in said
-    assert "(exchange 1, turn 1, event 1" in said
-    assert "msg_1" in said
+    assert ">answer</p>" in reported
+    assert "t.cassette.jsonl:" in reported
+    assert "(exchange 1, turn 1, event 1" in reported
+    assert "msg_1" in reported
 
 
 def test_answers_of_a_provider_follow_one_another_on_one_scale() -> None:

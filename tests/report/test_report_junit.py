@@ -106,8 +106,8 @@ def test_counts_agree_with_the_cases() -> None:
 )
 def test_a_profile_that_nobody_named_is_reported(profile: str, how: str) -> None:
     streams = (stream(named=False, profile=profile), stream(named=False, profile=profile))
-    (told,) = ET.fromstring(render(Report(streams))).iter("system-err")
-    assert f"was {how} for 2 streams" in (told.text or "")
+    (errors,) = ET.fromstring(render(Report(streams))).iter("system-err")
+    assert f"was {how} for 2 streams" in (errors.text or "")
 
 
 @given(rule=ANY_TEXT, text=ANY_TEXT, verdict=st.sampled_from(Verdict))

@@ -130,8 +130,8 @@ def test_rules_are_reported_once() -> None:
     run = run_of(Report((stream(*found),)))
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert sorted(rules) == ["a/b/c", "summary/lifecycle/part-lifecycle"]
-    told = [rules[r["ruleIndex"]] for r in run["results"]]
-    assert sorted(told) == sorted(f.rule for f in found)
+    named = [rules[r["ruleIndex"]] for r in run["results"]]
+    assert sorted(named) == sorted(f.rule for f in found)
 
 
 def test_a_hostile_stream_keeps_the_form(tmp_path: Path) -> None:

@@ -88,8 +88,8 @@ def test_a_rule_is_reported_in_full_once() -> None:
 
 
 def test_a_flood_of_findings_is_cut_and_counted() -> None:
-    told = (finding(event=n, rule=f"a/b/{n}", slice={}) for n in range(1, 1001))
-    report = Report((stream(*told),))
+    findings = (finding(event=n, rule=f"a/b/{n}", slice={}) for n in range(1, 1001))
+    report = Report((stream(*findings),))
     text = render(report)
     assert text.count("  found ") == 40
     assert "960 more groups of findings (-v shows all)" in text

@@ -40,7 +40,7 @@ def profile(*, promises: tuple[str, ...] = (), level: Level | None = None, **kno
 
 
 CASES: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]] = [
-    # what the rule's applies wants of the profile, the profile, what is told
+    # what the rule's applies wants of the profile, the profile, what is silences
     ({}, {"done": "forbidden"}, []),
     ({"done": "required"}, {}, []),
     ({"done": "required"}, {"done": "never"}, [("done: never", "done differs", "8 of 8")]),
@@ -53,11 +53,11 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]] =
 ]
 
 
-@pytest.mark.parametrize(("wants", "knobs", "told"), CASES)
+@pytest.mark.parametrize(("wants", "knobs", "silences"), CASES)
 def test_a_silence_is_reported_with_its_reason(
-    wants: dict[str, Any], knobs: dict[str, Any], told: list[tuple[str, str, str]]
+    wants: dict[str, Any], knobs: dict[str, Any], silences: list[tuple[str, str, str]]
 ) -> None:
-    expected = tuple(Silence("acme", "openai.chat", *each) for each in told)
+    expected = tuple(Silence("acme", "openai.chat", *each) for each in silences)
     assert rule_silences(rule(**wants), [profile(**knobs)]) == expected
 
 

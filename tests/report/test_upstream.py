@@ -174,10 +174,10 @@ def test_no_request_leaves_its_words(path: str, name: str, value: str, body: Any
     request = Request(path=f"/{path}", headers=((name, value),), json={"body": body})
     line, _ = curl_line(request, "openai.chat")
     assert line.isprintable()
-    told = words(line)
-    assert told[0:2] == ["curl", "-sN"]
-    assert told[2].startswith("$BASE_URL/")
-    assert json.loads(told[told.index("-d") + 1]) == {"body": body}
+    parts = words(line)
+    assert parts[0:2] == ["curl", "-sN"]
+    assert parts[2].startswith("$BASE_URL/")
+    assert json.loads(parts[parts.index("-d") + 1]) == {"body": body}
 
 
 @pytest.mark.parametrize("text", ["$(touch x)", "`touch x`", "'; touch x; '", "\n touch x\n", "\\"])

@@ -45,8 +45,8 @@ SENTENCES: list[tuple[str, tuple[str, ...], str, str, str]] = [
 def test_sentence_says_each_fact_once(
     message: str, expected: tuple[str, ...], after: str, got: str, shown: str
 ) -> None:
-    told = finding(message=message, expected=expected, after=after, got=got)
-    assert finding_sentence(told) == shown
+    reworded = finding(message=message, expected=expected, after=after, got=got)
+    assert finding_sentence(reworded) == shown
 
 
 def test_the_whole_first_set_is_reported() -> None:
@@ -57,8 +57,8 @@ def test_the_whole_first_set_is_reported() -> None:
 
 
 def test_two_long_texts_are_not_two_walls() -> None:
-    told = finding(message="x" * 100_000, got="y" * 100_000, after="", expected=("z" * 100_000,))
-    assert len(finding_sentence(told)) < 2_000
+    long = finding(message="x" * 100_000, got="y" * 100_000, after="", expected=("z" * 100_000,))
+    assert len(finding_sentence(long)) < 2_000
 
 
 def test_authority_lists_every_entry() -> None:

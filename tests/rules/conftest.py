@@ -50,9 +50,9 @@ def _read(text: str) -> Suite:
     return read_suite(parse(text, "vector.yaml"), lambda _: VOCABULARY)
 
 
-def evidence_of(said: Mapping[str, Any]) -> Evidence:
+def evidence_of(fields: Mapping[str, Any]) -> Evidence:
     """What a vector says was recorded besides the events."""
-    request, response, echo = said.get("request"), said.get("response"), said.get("echo")
+    request, response, echo = fields.get("request"), fields.get("response"), fields.get("echo")
     return Evidence(
         request=None
         if request is None
@@ -60,12 +60,12 @@ def evidence_of(said: Mapping[str, Any]) -> Evidence:
         response=None
         if response is None
         else Response(response["status"], "1.1", _pairs(response)),
-        fidelity=said.get("fidelity", "bytes"),
-        clock=said.get("clock", False),
-        view=said.get("view", "wire"),
+        fidelity=fields.get("fidelity", "bytes"),
+        clock=fields.get("clock", False),
+        view=fields.get("view", "wire"),
         echo=lambda: echo,
         echoes=echo is not None,
-        user_choices=said.get("user_choices"),
+        user_choices=fields.get("user_choices"),
     )
 
 
@@ -94,7 +94,7 @@ def _comparable(outcome: Outcome) -> tuple[Any, ...]:
 
 
 def _judged_by(
-    judge: Judge, rows: Sequence[Sequence[Any]], said: Mapping[str, Any]
+    judge: Judge, rows: Sequence[Sequence[Any]], fields: Mapping[str, Any]
 ) -> list[Outcome]:
     frame = 0
     for number, layer, kind, *rest in rows:
@@ -106,7 +106,7 @@ def _judged_by(
             data.setdefault("choice", 0)
         judge.ms = rest[1] if len(rest) > 1 else None
         judge.read(Event(kind, data, number, layer))
-    return list(judge.close(said.get("end", "eof")))
+    return list(judge.close(fields.get("end", "eof")))
 
 
 @pytest.fixture(scope="session")

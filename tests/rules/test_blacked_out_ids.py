@@ -31,9 +31,9 @@ def run_of(part_id: str) -> list[dict[str, Any]]:
 
 def lines_of(uuid: str) -> list[dict[str, Any]]:
     """Two lines of Claude Code with this id."""
-    said = {"role": "assistant", "content": [{"type": "text", "text": "Two."}]}
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Two."}]}
     return [
-        {"type": "assistant", "message": said, "session_id": "s", "uuid": uuid},
+        {"type": "assistant", "message": message, "session_id": "s", "uuid": uuid},
         {"type": "result", "subtype": "success", "result": "Two.", "session_id": "s", "uuid": uuid},
     ]
 

@@ -39,10 +39,10 @@ def test_example_keeps_and_breaks_as_it_says(text: str, run_rules: Any) -> None:
     rule = parse(text, PAGE.name).plain()
     keeps, breaks = rule.pop("keeps"), rule.pop("breaks")
     events = rule.pop("events", {})
-    said = {"clock": "timing" in rule}
+    stated = {"clock": "timing" in rule}
 
     kept, broken = (
-        run_rules({"rule": rule}, rows_of(stream), said, events, neutral=True)[0]
+        run_rules({"rule": rule}, rows_of(stream), stated, events, neutral=True)[0]
         for stream in (keeps, breaks)
     )
     assert (kept.verdict, broken.verdict) == (Verdict.PASS, Verdict.FAIL)

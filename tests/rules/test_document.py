@@ -75,8 +75,8 @@ def test_json_scalars_are_resolved(text: str, value: object, loader: str) -> Non
 REFUSED = {
     "": (1, 1, "the file is empty"),
     "# only a comment\n": (1, 1, "the file is empty"),
-    "a: 1\na: 2\n": (2, 1, "key 'a' is already there, in line 1"),
-    "x: {b: 1, 'b': 2}": (1, 11, "key 'b' is already there, in line 1"),
+    "a: 1\na: 2\n": (2, 1, "key 'a' already appears in line 1"),
+    "x: {b: 1, 'b': 2}": (1, 11, "key 'b' already appears in line 1"),
     "a: &x 1\n": (1, 4, "anchors are not allowed"),
     "a: &x {b: 1}\n": (1, 4, "anchors are not allowed"),
     "a: [*x]": (1, 5, "aliases are not allowed"),
@@ -130,7 +130,7 @@ def test_what_the_subset_leaves_out_is_refused_where_it_stands(text: str, loader
 
 def test_error_carries_the_line_and_a_hint() -> None:
     error = refused("a: 1\nbb: {c: 2, c: 3} # why\n")
-    assert str(error) == "f.yaml:2:12: key 'c' is already there, in line 2"
+    assert str(error) == "f.yaml:2:12: key 'c' already appears in line 2"
     assert error.text == "bb: {c: 2, c: 3} # why"
     assert refused("a:\n").hint == 'write null, "" or {}'
 

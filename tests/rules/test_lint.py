@@ -164,12 +164,12 @@ FAULTS: list[tuple[dict[str, str], str, str]] = [
     (
         {"never": "", "grammar": '"' + "finish? " * 100 + '"'},  # walked, it took 17 s
         "warning",
-        "too large to be understood",
+        "too large to analyse",
     ),
     (
         {"never": "", "grammar": '"' + "text.delta finish " * 500 + '"'},
         "warning",
-        "too large to be understood",
+        "too large to analyse",
     ),
     (
         {"never": "item.done", "slice": "", "applies": "{profile: {carier: item}}"},

@@ -127,10 +127,13 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
 def test_lint_reads_it_where_it_lies(tmp_path: Path) -> None:
     file = tmp_path / "below" / CONFIGURATION
     file.parent.mkdir()
-    for text, said in (("suits: x", "unknown key 'suits'"), ("trust: nowhere", "no such file")):
+    for text, complaint in (
+        ("suits: x", "unknown key 'suits'"),
+        ("trust: nowhere", "no such file"),
+    ):
         file.write_text(text, encoding="utf-8")
         (problem,) = lint_projects([tmp_path])
-        assert said in problem.message
+        assert complaint in problem.message
         assert problem.place.file.startswith(str(file.parent))
     file.write_text("strict: true", encoding="utf-8")
     assert [*lint_projects([tmp_path]), *lint_paths([file])] == []

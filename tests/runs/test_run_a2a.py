@@ -35,10 +35,10 @@ class TalkingAgent:
         asked = json.loads(body)
         self.asked.append(asked)
         version = METHODS[asked["method"]]
-        told = await self._answer(version, asked["params"]["message"])
+        answer = await self._answer(version, asked["params"]["message"])
         head = [(b"content-type", b"text/event-stream")]
         await send({"type": "http.response.start", "status": 200, "headers": head})
-        await send({"type": "http.response.body", "body": sse(told).encode()})
+        await send({"type": "http.response.body", "body": sse(answer).encode()})
 
     async def _answer(self, version: str, message: Any) -> list[Any]:
         agent = Agent(version)

@@ -232,7 +232,7 @@ HOSTILE: Final = {
     ),
     "refuses": (
         'input(); print(\'{"id": 0, "error": {"message": "log in"}}\', flush=True); input()',
-        "the agent cannot be asked: it refused initialize: log in",
+        "the agent cannot be prompted: it refused initialize: log in",
     ),
     "asks without end": (
         'import os\nwhile True: os.write(1, b\'{"id": 1, "method": "x"}\\n\' * 1000)',

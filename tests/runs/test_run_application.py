@@ -136,9 +136,9 @@ def test_an_application_may_keep_its_history_itself(tmp_path: Path) -> None:
     assert SHOWN_ELSEWHERE in unknown
     assert violated(check_paths([tmp_path / "kept"], trust=[tmp_path])) == set()
     # Where nobody trusts what the run states, a conversation that does not show it is silenced.
-    told = check_paths([tmp_path / "kept"])
-    assert "hop/opaque" not in violated(told)
-    changes = [(each.scenario, change) for each in told.streams for change in each.changes]
+    judged = check_paths([tmp_path / "kept"])
+    assert "hop/opaque" not in violated(judged)
+    changes = [(each.scenario, change) for each in judged.streams for change in each.changes]
     of_claims = [each for each in changes if each[1].by == "claims"]
     silenced = {scenario for scenario, change in of_claims if change.rule == "hop/opaque"}
     assert silenced == {"app-json", "app-length", "app-parts", "app-sealed", "app-stop"}

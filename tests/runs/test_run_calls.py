@@ -195,11 +195,11 @@ CASES = list(breaking())
 @pytest.mark.parametrize(("dialect", "step"), CASES, ids=[f"{d}-{s.role}" for d, s in CASES])
 def test_a_played_answer_breaks_inside_its_thinking(dialect: str, step: Step) -> None:
     source = RecordedCalls(recorded_calls(step.behind), step.breaks)
-    said = source.answer_call(dialect, 0, 1, {"stream": True})
-    assert not said.misfit
-    assert (said.is_cut, said.hangs) == (step.breaks == "cut", step.breaks == "hangs")
-    head = Response(said.status, "1.1", (("content-type", said.content_type),))
-    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    answered = source.answer_call(dialect, 0, 1, {"stream": True})
+    assert not answered.misfit
+    assert (answered.is_cut, answered.hangs) == (step.breaks == "cut", step.breaks == "hangs")
+    head = Response(answered.status, "1.1", (("content-type", answered.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, answered.chunks)))
     answer = read_transcript(exchange, get(dialect), Reading())
     assert "".join(answer.thinking)
     assert not answer.text

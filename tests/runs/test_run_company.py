@@ -34,8 +34,8 @@ def test_others_are_asked_next_to_a_step_and_not_judged(run: Runner) -> None:
 
 
 def test_what_was_next_to_a_step_is_known(run: Runner) -> None:
-    told = {s.role: s.beside for s in run(Chatty(), "company").report.streams}
-    assert (told["alone"], told["other"], told["among"]) == (0, 0, 3)
+    company = {s.role: s.beside for s in run(Chatty(), "company").report.streams}
+    assert (company["alone"], company["other"], company["among"]) == (0, 0, 3)
     wide = run(Chatty(), "company", jobs=4).report.streams
     assert {s.role: s.beside for s in wide if s.scenario == "company"}["among"] == 6
     soak = run(Chatty(), "company", jobs=4, repeat=2).report.streams

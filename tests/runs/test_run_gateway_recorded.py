@@ -88,8 +88,10 @@ def test_what_was_not_recorded_so_is_untestable(tmp_path: Path) -> None:
     report = run_recorded(
         Translator("messages"), paths("chat"), tmp_path, "openai.responses"
     ).report
-    told = {s.reasons.get("scenario/ending", "") for s in report.streams if s.role == "exchange-1"}
-    assert "upstream got a request in anthropic.messages, openai.chat was recorded" in told
+    reasons = {
+        s.reasons.get("scenario/ending", "") for s in report.streams if s.role == "exchange-1"
+    }
+    assert "upstream got a request in anthropic.messages, openai.chat was recorded" in reasons
     assert report.verdicts["scenario/hop-text"] is not Verdict.FAIL
     assert violated_steps(report) == set()
 
@@ -128,8 +130,8 @@ def test_who_refuses_what_breaks_binding_rule_is_right(tmp_path: Path, *, is_bro
     asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
     path = recording(tmp_path / "a.cassette.jsonl", request=Request(json=asked))
     if is_broken:
-        said = path.read_text("utf-8").replace("chat.completion.chunk", "something.else")
-        path.write_text(said, "utf-8")
+        text = path.read_text("utf-8").replace("chat.completion.chunk", "something.else")
+        path.write_text(text, "utf-8")
     outcome = run_recorded(Strict(), [path], tmp_path / "run", "openai.chat")
     found = {rule for rule, _ in violated_steps(outcome.report)}
     assert ("scenario/ending" in found) is not is_broken

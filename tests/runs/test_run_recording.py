@@ -38,32 +38,34 @@ def answer(said: str, number: int) -> Exchange:
 
 def asked(name: str, *said: str) -> tuple[list[DirectRequest], list[str]]:
     """The requests for these answers, and what was told."""
-    told: list[str] = []
+    refusals: list[str] = []
     (scenario,) = load_scenarios([name])
-    questions = scenario_requests(scenario, "openai.chat", WAY, {"x-one": "1"}, tell=told.append)
+    questions = scenario_requests(
+        scenario, "openai.chat", WAY, {"x-one": "1"}, tell=refusals.append
+    )
     found = [next(questions)]
     for number, each in enumerate(said, 1):
         try:
             found.append(questions.send(answer(each, number)))
         except StopIteration:
             break
-    return found, told
+    return found, refusals
 
 
 def test_a_follow_up_carries_on_what_was_answered() -> None:
-    (first, second, third), told = asked("tools", "called", "spoken", "called")
+    (first, second, third), refusals = asked("tools", "called", "spoken", "called")
     assert (first.scenario, first.role, first.after) == ("tools", "tool-turn", None)
     assert (second.role, second.after, third.role) == ("follow-up", 1, "tool-turn-body")
     assert second.body["messages"][-1] == {"role": "tool", "tool_call_id": "call_1", "content": "5"}
-    assert told == []
+    assert refusals == []
     assert dict(first.headers)["x-one"] == "1"
     assert first.body["model"] == "m"
 
 
 def test_a_step_that_cannot_be_taken_is_reported_and_left_out() -> None:
-    found, told = asked("tools", "spoken", "spoken")
+    found, refusals = asked("tools", "spoken", "spoken")
     assert [each.role for each in found] == ["tool-turn", "tool-turn-body"]
-    assert told == ["tools/follow-up was left out: continues tool-turn, which called no tool"]
+    assert refusals == ["tools/follow-up was left out: continues tool-turn, which called no tool"]
 
 
 @pytest.mark.parametrize(

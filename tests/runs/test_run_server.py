@@ -112,9 +112,9 @@ def test_a_follow_up_carries_the_answer_on(run: Runner) -> None:
     (follow_up,) = [each for each in server.asked if each["messages"][-1]["role"] == "tool"]
     roles = [each["role"] for each in follow_up["messages"]]
     assert roles == ["user", "assistant", "tool"]
-    said = follow_up["messages"][1]
-    assert said["reasoning_content"].startswith("They said")
-    assert said["tool_calls"][0]["function"]["name"] == "calculator"
+    turn = follow_up["messages"][1]
+    assert turn["reasoning_content"].startswith("They said")
+    assert turn["tool_calls"][0]["function"]["name"] == "calculator"
     assert follow_up["messages"][2] == {"role": "tool", "tool_call_id": "call_1", "content": "5"}
 
 
@@ -181,16 +181,16 @@ def test_a_server_that_refuses_every_limit_is_asked_without_one(run: Runner) -> 
 
 def test_a_server_that_died_is_reported_with_the_step(run: Runner) -> None:
     outcome = run(Chatty(dies_after=3), "think", "tools")
-    (told,) = outcome.unanswered
-    assert told.startswith("the server stopped answering at think/body")
-    assert "the worker died" in told
+    (note,) = outcome.unanswered
+    assert note.startswith("the server stopped answering at think/body")
+    assert "the worker died" in note
     assert noted(outcome, "tools was not run: the server had stopped answering")
 
 
 def test_a_server_that_dies_at_the_end_is_reported(run: Runner) -> None:
     outcome = run(Chatty(dies_after=4), "think")
-    (told,) = outcome.unanswered
-    assert "no longer answers after the last scenario" in told
+    (note,) = outcome.unanswered
+    assert "no longer answers after the last scenario" in note
 
 
 def test_nobody_there_is_an_error_of_the_target(run: Runner) -> None:
@@ -234,8 +234,8 @@ def test_a_refined_api_is_run_only_where_its_answers_show_it(run: Runner) -> Non
 
 def test_an_api_that_was_named_must_be_there(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=("openai.chat", "openai.responses"))
-    (told,) = outcome.unanswered
-    assert told.startswith(
+    (note,) = outcome.unanswered
+    assert note.startswith(
         "openai.responses: the target has no such API: HTTP 404 at /v1/responses (--url names"
     )
     assert outcome.report.verdicts[ENDING] is Verdict.PASS
@@ -243,8 +243,8 @@ def test_an_api_that_was_named_must_be_there(run: Runner) -> None:
 
 def test_what_one_api_was_judged_by_is_kept_when_the_next_is_gone(run: Runner) -> None:
     outcome = run(Chatty(dies_after=5), "think", dialects=())
-    (told,) = outcome.unanswered
-    assert "the worker died" in told
+    (note,) = outcome.unanswered
+    assert "the worker died" in note
     assert outcome.report.verdicts[ENDING] is Verdict.PASS
 
 
@@ -311,8 +311,8 @@ def test_halves_of_characters_do_not_end_the_run(run: Runner) -> None:
     class Halved(Chatty):
         """Answers hold half a pair of surrogates."""
 
-        def _said(self, body: Any) -> Any:
-            thinking, text, calls = super()._said(body)
+        def _answer_parts(self, body: Any) -> Any:
+            thinking, text, calls = super()._answer_parts(body)
             return f"{thinking}\ud83e", f"{text}\udde0", calls
 
     outcome = run(Halved(), "history")

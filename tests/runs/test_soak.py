@@ -50,9 +50,9 @@ def test_a_right_server_is_found_right_under_load(run: Runner) -> None:
 
 def test_what_is_not_there_is_absent(run: Runner) -> None:
     outcome = soak(run, Chatty(thoughtless=True), "history")
-    told = json.loads(json_report.render(outcome.report))["soak"]
-    assert "first_thinking" not in told
-    assert told["first_text"]["answers"] > 0
+    soaked = json.loads(json_report.render(outcome.report))["soak"]
+    assert "first_thinking" not in soaked
+    assert soaked["first_text"]["answers"] > 0
 
 
 @pytest.mark.parametrize("random", [False, True])
@@ -69,8 +69,8 @@ def test_a_server_that_says_no_words_is_compared_with_what_it_says_alone(run: Ru
     class Wordless(Chatty):
         """It does not repeat what it was given to say."""
 
-        def _said(self, body: Any) -> Any:
-            thinking, text, calls = super()._said(body)
+        def _answer_parts(self, body: Any) -> Any:
+            thinking, text, calls = super()._answer_parts(body)
             cut = "\nBegin your answer"
             return thinking.partition(cut)[0], text.partition(cut)[0], calls
 
@@ -82,16 +82,16 @@ def test_a_server_that_says_no_words_is_compared_with_what_it_says_alone(run: Ru
 class Paraphrasing(Chatty):
     """What it is asked shows in what it says, but not the word that it was given."""
 
-    def _said(self, body: Any) -> Any:
-        thinking, text, calls = super()._said(body)
+    def _answer_parts(self, body: Any) -> Any:
+        thinking, text, calls = super()._answer_parts(body)
         return thinking.swapcase(), text.swapcase(), calls
 
 
 class Torn(Paraphrasing):
     """Its answers begin with the end of a parallel one, now more of it and now less."""
 
-    def _said(self, body: Any) -> Any:
-        thinking, text, calls = super()._said(body)
+    def _answer_parts(self, body: Any) -> Any:
+        thinking, text, calls = super()._answer_parts(body)
         taken = 9 + len(self.asked) % 7
         return thinking, "".join(self._open)[-taken:] + text, calls
 
@@ -165,10 +165,10 @@ def test_every_format_has_room_for_a_soak(run: Runner) -> None:
     report = soak(run, Chatty(thoughtless=True), "think").report
     pages = {name: render(report, name) for name in FORMATS}
     assert all("per second" in pages[name] for name in ("text", "markdown", "html", "sarif"))
-    told = json.loads(pages["json"])
-    merged = sum(each["merged"]["streams"] for each in told["streams"] if each["merged"])
-    kept = [each for each in told["streams"] if "/think-" in each["file"]]
-    assert told["soak"]["requests"] == merged + len(kept)
+    document = json.loads(pages["json"])
+    merged = sum(each["merged"]["streams"] for each in document["streams"] if each["merged"])
+    kept = [each for each in document["streams"] if "/think-" in each["file"]]
+    assert document["soak"]["requests"] == merged + len(kept)
 
 
 class Interrupting(Chatty):

@@ -45,8 +45,8 @@ def finding(rule: str, message: str) -> Finding:
 
 def stream(number: int, outcomes: dict[str, Verdict | str]) -> StreamResult:
     verdicts = {r: Verdict.FAIL if v == "other words" else Verdict(v) for r, v in outcomes.items()}
-    told = {r: str(outcomes[r]) for r, v in verdicts.items() if v is Verdict.FAIL}
-    findings = tuple(finding(rule, f"it says {word}") for rule, word in told.items())
+    failed = {r: str(outcomes[r]) for r, v in verdicts.items() if v is Verdict.FAIL}
+    findings = tuple(finding(rule, f"it says {word}") for rule, word in failed.items())
     return StreamResult(
         f"{number}", 1, "openai.chat", "strict", True, verdicts, findings, "s", f"r{number % 2}"
     )

@@ -59,11 +59,11 @@ def test_signed_blocks_go_back_unchanged() -> None:
     history = next_turns("anthropic.messages", came, {"messages": ASKED}, carry)
     assert history is not None
     assert history[0] == ASKED[0]
-    said, answered = history[1:]
-    assert said["content"][0]["type"] == "thinking"
-    assert said["content"][0]["thinking"]
-    assert said["content"][0]["signature"]
-    calls = [block for block in said["content"] if block["type"] == "tool_use"]
+    spoken, answered = history[1:]
+    assert spoken["content"][0]["type"] == "thinking"
+    assert spoken["content"][0]["thinking"]
+    assert spoken["content"][0]["signature"]
+    calls = [block for block in spoken["content"] if block["type"] == "tool_use"]
     assert all(isinstance(call["input"], dict) for call in calls)
     results = [block["tool_use_id"] for block in answered["content"]]
     assert results == [call["id"] for call in calls]

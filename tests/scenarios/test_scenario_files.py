@@ -223,7 +223,7 @@ def test_mistakes_are_reported_with_their_place(old: str, new: str, message: str
 
 
 def test_a_role_stands_once() -> None:
-    with pytest.raises(SpecError, match="'plain' is there twice"):
+    with pytest.raises(SpecError, match="'plain' appears twice"):
         read(PLAIN + "  - {role: plain, openai.chat: {}}\n")
 
 
@@ -239,7 +239,7 @@ def test_scenarios_are_found_by_name_file_and_folder(tmp_path: Path) -> None:
 def test_one_name_for_two_scenarios_is_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(PLAIN, encoding="utf-8")
-    with pytest.raises(SpecError, match="is there twice"):
+    with pytest.raises(SpecError, match="appears twice"):
         load_scenarios([str(tmp_path)])
 
 

@@ -67,9 +67,11 @@ def cells(side: str) -> Iterator[tuple[Preset, str]]:
 
 def declared() -> Cells:
     """What the table of contradictions says of every cell."""
-    said = contradictions()
+    listed = contradictions()
     pairs = (pair for side in SIDES for pair in cells(side))
-    return {(preset.name, profile): said.failing(preset.name, profile) for preset, profile in pairs}
+    return {
+        (preset.name, profile): listed.failing(preset.name, profile) for preset, profile in pairs
+    }
 
 
 def measured(run: Callable[[Preset, str], Ran]) -> Cells:

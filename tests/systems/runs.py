@@ -143,9 +143,9 @@ async def _through(gateway: Translator, profile: str, folder: Path) -> RunOutcom
 def _judged(*arguments: str) -> Ran:
     with tempfile.TemporaryDirectory() as work:
         report = Path(work) / "report.json"
-        with contextlib.redirect_stdout(io.StringIO()) as told:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
             code = main([*arguments, "-o", f"json={report}"])
-        assert code in _CODES, told.getvalue()[-2000:]
+        assert code in _CODES, printed.getvalue()[-2000:]
         return _ran(report)
 
 

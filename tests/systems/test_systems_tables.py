@@ -106,7 +106,7 @@ def test_requirement_is_judged_by_the_presets_of_its_side() -> None:
     [
         (HEAD + ONE, "6:5", "expected either rules that judge it, or the reason"),
         (RULED + "    reason: So.\n", "6:5", "expected either rules that judge it, or the reason"),
-        (RULED + ONE + "    reason: So.\n", "11:9", "'own/one' is already there, in line 6"),
+        (RULED + ONE + "    reason: So.\n", "11:9", "'own/one' already appears in line 6"),
         (
             HEAD + ONE + "    reason: So.\n    scenarios: [think]\n",
             "11:5",
@@ -117,7 +117,7 @@ def test_requirement_is_judged_by_the_presets_of_its_side() -> None:
         (RULED + "    verdict: GOOD\n", "11:14", "expected one of FAIL"),
         (RULED + "    rulez: [a]\n", "11:5", "unknown key 'rulez'"),
         (RULED.replace("[thinking/start/once]", "[]"), "10:12", "expected at least one"),
-        (RULED.replace("name: yours", "name: mine"), "4:63", "preset 'mine' is there twice"),
+        (RULED.replace("name: yours", "name: mine"), "4:63", "preset 'mine' appears twice"),
         (RULED.replace("id: one", "id: One"), "6:9", "expected lower-case words joined by -"),
     ],
 )
@@ -193,9 +193,9 @@ def axes_lint(tmp_path: Path, text: str) -> list[str]:
 
 def test_axes_say_which_rules_fail_in_which_cell(tmp_path: Path) -> None:
     assert axes_lint(tmp_path, AXIS) == []
-    said = load_contradictions(tmp_path / "axes.yaml")
-    assert said.failing("opal", "opal") == {"thinking/start/once"}
-    assert said.failing("opal", "openhands-sdk") == frozenset()
+    listed = load_contradictions(tmp_path / "axes.yaml")
+    assert listed.failing("opal", "opal") == {"thinking/start/once"}
+    assert listed.failing("opal", "openhands-sdk") == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,10 @@ def main(way: str) -> None:
         if command["cmd"] == "stop":
             return
         if command["cmd"] == "start":
-            told: Record = {"version": 1, "implementation": ABOUT}
+            introduction: Record = {"version": 1, "implementation": ABOUT}
         else:
-            told = {"seq": command["seq"], **answer(command, way)}
-        sys.stdout.write(json.dumps(told) + "\n")
+            introduction = {"seq": command["seq"], **answer(command, way)}
+        sys.stdout.write(json.dumps(introduction) + "\n")
         sys.stdout.flush()
 
 

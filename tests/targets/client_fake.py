@@ -22,7 +22,7 @@ ABOUT = {
 }
 
 
-def say(line: object) -> None:
+def write_line(line: object) -> None:
     sys.stdout.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
     sys.stdout.flush()
 
@@ -35,18 +35,18 @@ def misbehave(seq: str, mode: str) -> None:
         os._exit(7)
     if mode == "floods":
         while True:
-            say({"seq": seq, "event": {"type": "text.delta", "text": "x" * 1000}})
+            write_line({"seq": seq, "event": {"type": "text.delta", "text": "x" * 1000}})
     if mode == "long-line":
         sys.stdout.write("x" * 10_000_000)
         sys.stdout.flush()
     if mode == "prints":
-        say("Loading checkpoint shards")
+        write_line("Loading checkpoint shards")
     if mode == "undeclared":
-        say({"seq": seq, "event": {"type": "thinking.delta", "text": "hm"}})
+        write_line({"seq": seq, "event": {"type": "thinking.delta", "text": "hm"}})
     if mode == "no-text":
-        say({"seq": seq, "event": {"type": "text.delta", "text": 7}})
+        write_line({"seq": seq, "event": {"type": "text.delta", "text": 7}})
     if mode == "other-seq":
-        say({"seq": f"{seq}0", "end": {"how": "completed"}})
+        write_line({"seq": f"{seq}0", "end": {"how": "completed"}})
 
 
 HELLO = "What is 2 + 2?"  # of the short case before and after all others
@@ -77,15 +77,15 @@ def stream(command: dict[str, Any], mode: str) -> None:
     misbehave(seq, due)
     if due == "says-why":
         end = {"how": "failed", "message": "TypeError: no such model claude-9"}
-        say({"seq": seq, "end": end})
+        write_line({"seq": seq, "end": end})
         return
     if mode == "refuses" or (mode == "reads-no-tags" and "markers" in command["options"]):
-        say({"seq": seq, "skipped": "not today"})
+        write_line({"seq": seq, "skipped": "not today"})
         return
     try:
         text = "" if mode == "deaf" else asked(command, streams=due != "asks-whole")
     except (OSError, http.client.HTTPException, ValueError, LookupError) as err:
-        say({"seq": seq, "end": {"how": "failed", "message": type(err).__name__}})
+        write_line({"seq": seq, "end": {"how": "failed", "message": type(err).__name__}})
         return
     while due == "loops":  # each answer has the calls again
         text = asked(command, streams=True)
@@ -94,11 +94,11 @@ def stream(command: dict[str, Any], mode: str) -> None:
     if due == "fails":
         sys.stderr.write(f"the trace of case {seq}\n")
         sys.stderr.flush()
-        say({"seq": seq, "end": {"how": "failed", "message": "the client's own\nwords"}})
+        write_line({"seq": seq, "end": {"how": "failed", "message": "the client's own\nwords"}})
         return
     if text:
-        say({"seq": seq, "event": {"type": "text.delta", "text": text}})
-    say({"seq": seq, "end": {"how": "completed"}})
+        write_line({"seq": seq, "event": {"type": "text.delta", "text": text}})
+    write_line({"seq": seq, "end": {"how": "completed"}})
 
 
 def asked(command: dict[str, Any], *, streams: bool) -> str:
@@ -125,17 +125,17 @@ def main(mode: str) -> None:
     for line in sys.stdin:
         command = json.loads(line)
         if command["cmd"] == "start":
-            say({"errored": {"message": "too new"}} if mode == "old" else introduction(mode))
+            write_line({"errored": {"message": "too new"}} if mode == "old" else introduction(mode))
         elif command["cmd"] == "stream":
             stream(command, mode)
         elif command["cmd"] == "stop":
             if mode == "talks-on":
-                say({"seq": "1", "end": {"how": "cut"}})
+                write_line({"seq": "1", "end": {"how": "cut"}})
             return
         elif mode == "obeys-all":
-            say({"seq": command["seq"], "end": {"how": "completed"}})
+            write_line({"seq": command["seq"], "end": {"how": "completed"}})
         else:
-            say({"seq": command["seq"], "skipped": "unknown"})
+            write_line({"seq": command["seq"], "skipped": "unknown"})
 
 
 def introduction(mode: str) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class Client:
         elif data.endswith("}"):
             for choice in json.loads(data)["choices"]:
                 if text := choice["delta"].get("content"):
-                    say({"seq": self.seq, "event": {"type": "text.delta", "text": text}})
+                    write_line({"seq": self.seq, "event": {"type": "text.delta", "text": text}})
 
 
 def blocks(data: bytes, *, keeps_half: bool) -> Iterator[tuple[str | None, dict[str, list[str]]]]:
@@ -104,7 +104,7 @@ def blocks(data: bytes, *, keeps_half: bool) -> Iterator[tuple[str | None, dict[
         yield event_id, block
 
 
-def say(line: object) -> None:
+def write_line(line: object) -> None:
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 
@@ -114,13 +114,13 @@ def main(defect: str) -> None:
         command = json.loads(line)
         if command["cmd"] == "start":
             features = [] if defect == "declares-nothing" else ABOUT["features"]
-            say({"version": 1, "implementation": {**ABOUT, "features": features}})
+            write_line({"version": 1, "implementation": {**ABOUT, "features": features}})
         elif command["cmd"] == "stream":
-            say({"seq": command["seq"], "end": {"how": Client(command, defect).run()}})
+            write_line({"seq": command["seq"], "end": {"how": Client(command, defect).run()}})
         elif command["cmd"] == "stop":
             return
         else:
-            say({"seq": command["seq"], "skipped": "unknown"})
+            write_line({"seq": command["seq"], "skipped": "unknown"})
 
 
 if __name__ == "__main__":

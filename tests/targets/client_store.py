@@ -47,8 +47,8 @@ def restored(stored: Record) -> list[Record]:
     thought = args["thought"]
     inner = thought if isinstance(thought, dict) else {"text": thought}
     thinking = inner.get("reasoning_content") or args.get("reasoning_content")
-    told = [{"type": "thinking.delta", "channel": "raw", "text": thinking}] if thinking else []
-    return [*told, {"type": "text.delta", "text": inner["text"]}]
+    events = [{"type": "thinking.delta", "channel": "raw", "text": thinking}] if thinking else []
+    return [*events, {"type": "text.delta", "text": inner["text"]}]
 
 
 def answer(command: Record, form: str) -> Record:
@@ -66,10 +66,10 @@ def main(form: str) -> None:
         if command["cmd"] == "stop":
             return
         if command["cmd"] == "start":
-            told: Record = {"version": 1, "implementation": ABOUT}
+            introduction: Record = {"version": 1, "implementation": ABOUT}
         else:
-            told = {"seq": command["seq"], **answer(command, form)}
-        sys.stdout.write(json.dumps(told) + "\n")
+            introduction = {"seq": command["seq"], **answer(command, form)}
+        sys.stdout.write(json.dumps(introduction) + "\n")
         sys.stdout.flush()
 
 

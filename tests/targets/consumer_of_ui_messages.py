@@ -23,7 +23,7 @@ DELTAS = {
 }
 
 
-def say(line: Any) -> None:
+def write_line(line: Any) -> None:
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 
@@ -42,14 +42,14 @@ for command in map(json.loads, sys.stdin):
     if command["cmd"] == "stop":
         break
     if command["cmd"] == "start":
-        say({"version": 1, "implementation": ABOUT})
+        write_line({"version": 1, "implementation": ABOUT})
     elif command["cmd"] == "stream":
         how = "completed"
         try:
             for event in shown(command["base_url"]):
-                say({"seq": command["seq"], "event": event})
+                write_line({"seq": command["seq"], "event": event})
         except (OSError, http.client.HTTPException):
             how = "failed"
-        say({"seq": command["seq"], "end": {"how": how}})
+        write_line({"seq": command["seq"], "end": {"how": how}})
     else:
-        say({"seq": command["seq"], "skipped": "unknown"})
+        write_line({"seq": command["seq"], "skipped": "unknown"})

@@ -98,16 +98,16 @@ def test_an_error_before_the_head_is_no_answer() -> None:
 
 
 def test_an_application_that_hangs_is_reported_that_its_client_left() -> None:
-    told: list[str] = []
+    lines: list[str] = []
 
     async def application(scope: Message, receive: Receive, send: Send) -> None:
         await receive()
         await send(HEAD)
         await send(part(b"data: 1\n\n"))
-        told.append((await receive())["type"])
+        lines.append((await receive())["type"])
 
     assert fetched(application, ExchangeLimits(idle=0.1)).exchange.end == "idle-timeout"
-    assert told == ["http.disconnect"]
+    assert lines == ["http.disconnect"]
 
 
 def test_an_endless_application_is_ended() -> None:

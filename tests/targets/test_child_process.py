@@ -60,10 +60,10 @@ def started(code: str) -> Program:
 
 
 def child_of(program: Program) -> int:
-    said = b""
-    while not said.endswith(b" "):
-        said += os.read(program.stderr.fileno(), 100)
-    return int(said)
+    output = b""
+    while not output.endswith(b" "):
+        output += os.read(program.stderr.fileno(), 100)
+    return int(output)
 
 
 def close_pipes(program: Program) -> None:

@@ -124,20 +124,22 @@ def test_quick_is_the_recording_itself() -> None:
 
 def test_a_case_says_what_to_ask_and_not_what_to_expect() -> None:
     exchange, profile = exchange_of(NAMES[1])
-    said = case_conversation(exchange, profile)
-    assert set(said) == {"model", "messages", "options"}
-    assert said["messages"] == [
+    conversation = case_conversation(exchange, profile)
+    assert set(conversation) == {"model", "messages", "options"}
+    assert conversation["messages"] == [
         {"role": "user", "content": "Does the ferry to the island sail today?"}
     ]
-    assert [tool["function"]["name"] for tool in said["options"]["tools"]] == ["get_timetable"]
+    assert [tool["function"]["name"] for tool in conversation["options"]["tools"]] == [
+        "get_timetable"
+    ]
 
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_client_gets_no_result_whose_call_only_the_server_has(number: int) -> None:
     recording = open_recording(shipped.cassettes() / f"{NAMED_TALK}.cassette.jsonl")
     profile, _ = choose_profile(get("openai.responses"), CheckChoices(), None)
-    said = case_conversation(recording.exchanges[number], profile)
-    assert [each["content"] for each in said["messages"]] == ["What is 2 + 2?"]
+    conversation = case_conversation(recording.exchanges[number], profile)
+    assert [each["content"] for each in conversation["messages"]] == ["What is 2 + 2?"]
 
 
 WEATHER = {"name": "weather", "description": "Tells it.", "parameters": {"type": "object"}}
@@ -173,12 +175,12 @@ OFFERED = {
 def test_model_system_and_tools_are_found_where_a_dialect_has_them(dialect: str, path: str) -> None:
     asked = Exchange(request=Request("POST", path, (), OFFERED[dialect, path]))
     profile, _ = choose_profile(get(dialect), CheckChoices(), None)
-    said = case_conversation(asked, profile)
-    (system, _) = said["messages"]
+    conversation = case_conversation(asked, profile)
+    (system, _) = conversation["messages"]
     text = system["content"]
-    assert said["model"] == "gemini-3-pro"
+    assert conversation["model"] == "gemini-3-pro"
     assert (text if isinstance(text, str) else text[0]["text"]) == BRIEF
-    assert said["options"]["tools"] == [{"type": "function", "function": WEATHER}]
+    assert conversation["options"]["tools"] == [{"type": "function", "function": WEATHER}]
 
 
 def test_vectors_hold_every_way_with_its_bytes() -> None:

@@ -82,8 +82,8 @@ def test_answers_are_taken_with_more_than_is_asked(line: bytes) -> None:
 
 
 def test_half_a_character_does_not_end_a_run() -> None:
-    said = decode_answer(b'{"seq":"1","event":{"type":"text.delta","text":"\\ud83d!"}}')
-    assert said["event"]["text"] == "?!"
+    answer = decode_answer(b'{"seq":"1","event":{"type":"text.delta","text":"\\ud83d!"}}')
+    assert answer["event"]["text"] == "?!"
 
 
 def test_a_request_is_held_as_a_recording_would() -> None:

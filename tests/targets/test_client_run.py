@@ -223,11 +223,11 @@ def test_faults_in_a_row_cost_the_rest_of_a_recording(mode: str) -> None:
 
 
 def test_a_fault_after_all_cases_keeps_the_report() -> None:
-    for mode, said in {"last-no-text": "errored: the adapter", "talks-on": "nothing was"}.items():
+    for mode, reason in {"last-no-text": "errored: the adapter", "talks-on": "nothing was"}.items():
         outcome = fake(mode)
         (found,) = outcome.report.findings
         assert (found.rule, found.verdict) == (ANSWERS, Verdict.FAIL)
-        assert said in found.message
+        assert reason in found.message
         assert outcome.report.verdicts["thinking/client/agrees-with-wire"] is Verdict.PASS
 
 
@@ -332,11 +332,9 @@ def test_a_client_is_held_to_its_own_promises_on_every_recording() -> None:
 def test_a_dialect_without_a_profile_of_the_client_is_left_out() -> None:
     outcome = run(SHORT, SUMMARY, profile="openhands-document")
     assert {stream.dialect for stream in outcome.report.streams} == {"openai.chat"}
-    with pytest.raises(
-        UsageError, match=r"profile 'openhands-document' is there for openai\.chat only"
-    ):
+    with pytest.raises(UsageError, match=r"profile 'openhands-document' is for openai\.chat only"):
         run(SUMMARY, profile="openhands-document", dialects=("openai.responses",))
-    with pytest.raises(UsageError, match=r"is there for openai\.chat only"):
+    with pytest.raises(UsageError, match=r"is for openai\.chat only"):
         run(SHORT, profile="openhands-document", dialects=("openai.chat", "openai.responses"))
     with pytest.raises(UsageError, match="no profile 'openhand'"):
         run(SHORT, profile="openhand")

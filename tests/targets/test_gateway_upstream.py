@@ -77,8 +77,8 @@ def test_upstream_conforms(
 ) -> None:
     usage = {"stream_options": {"include_usage": True}} if stream else {}
     asked = {**ASKED, **more, "stream": stream, **(usage if dialect == "openai.chat" else {})}
-    said = scripted_answer(script, dialect, 1, asked)
-    report = check_chunks(said.chunks, dialect=dialect, profile="strict", request=asked)
+    answer = scripted_answer(script, dialect, 1, asked)
+    report = check_chunks(answer.chunks, dialect=dialect, profile="strict", request=asked)
     # Some APIs refuse the field that asks for a summary: a fault of the request.
     found = (f for f in report.findings if not f.rule.startswith("effort/"))
     assert [f"{f.rule}: {f.message}" for f in found] == []
@@ -89,8 +89,8 @@ def test_upstream_conforms(
 def test_hidden_thinking_is_counted_and_not_shown(dialect: str, stream: bool) -> None:
     usage = {"stream_options": {"include_usage": True}} if dialect == "openai.chat" else {}
     asked = {**SUMMARY, "stream": stream, **(usage if stream else {})}
-    said = scripted_answer("hidden", dialect, 1, asked)
-    answer = read(dialect, said)
+    answered = scripted_answer("hidden", dialect, 1, asked)
+    answer = read(dialect, answered)
     assert not answer.thought
     assert answer.usage["output"]
     assert bool(answer.usage.get("reasoning")) == (dialect not in COUNTS_NO_THINKING)
@@ -98,8 +98,8 @@ def test_hidden_thinking_is_counted_and_not_shown(dialect: str, stream: bool) ->
 
 def test_a_summary_is_reported_where_the_request_asks_for_one() -> None:
     for stream in (True, False):
-        said = scripted_answer("answer", "openai.responses", 3, {**SUMMARY, "stream": stream})
-        assert "summary 3" in "".join(read("openai.responses", said).summary)
+        answer = scripted_answer("answer", "openai.responses", 3, {**SUMMARY, "stream": stream})
+        assert "summary 3" in "".join(read("openai.responses", answer).summary)
         assert not read(
             "openai.responses", scripted_answer("answer", "openai.responses", 3, {})
         ).summary
@@ -126,10 +126,10 @@ REASONLESS = {**TOOLLESS, "length": "complete"}
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("script", UPSTREAM)
 def test_every_script_ends_as_its_name_says(dialect: str, script: str) -> None:
-    said = scripted_answer(script, dialect, 1, ASKED)
+    answer = scripted_answer(script, dialect, 1, ASKED)
     ends = TOOLLESS if dialect in PROMPTED else ENDINGS
     ends = ends if get(dialect).tells_reasons else REASONLESS
-    assert read(dialect, said).ending == ends[script]
+    assert read(dialect, answer).ending == ends[script]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -31,12 +31,12 @@ from conformance.targets.replay import ReplayOptions, ServedRequest, serving
     ],
 )
 def test_a_model_is_found_in_the_form_of_the_api(method: str, path: str, found: Any) -> None:
-    told = json.loads(json.dumps(model_lookup(method, path, "m")))
+    document = json.loads(json.dumps(model_lookup(method, path, "m")))
     for key, value in found.items():
         if isinstance(value, list) and isinstance(value[0], dict):
-            assert value[0].items() <= told[key][0].items()
+            assert value[0].items() <= document[key][0].items()
         else:
-            assert told[key] == value
+            assert document[key] == value
 
 
 @pytest.mark.parametrize(

@@ -86,11 +86,11 @@ STREAMS: Final = pytest.mark.parametrize("stream", [True, False], ids=["stream",
 
 
 def answered(dialect: str, body: Mapping[str, Any], word: str = "answer") -> Transcript:
-    said = scripted_answer(word, dialect, 7, body)
-    head = Response(said.status, "1.1", (("content-type", said.content_type),))
-    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, said.chunks)))
+    answer = scripted_answer(word, dialect, 7, body)
+    head = Response(answer.status, "1.1", (("content-type", answer.content_type),))
+    exchange = Exchange(dialect=dialect, response=head, chunks=tuple(map(Chunk, answer.chunks)))
     found = check_chunks(
-        said.chunks, dialect=dialect, profile="strict", request=dict(body)
+        answer.chunks, dialect=dialect, profile="strict", request=dict(body)
     ).findings
     assert [f"{f.rule}: {f.message}" for f in found] == []
     return read_transcript(exchange, get(dialect), Reading(), keep="wire")
@@ -225,8 +225,8 @@ def test_openai_models_show_no_raw_thinking(model: str, summary: str | None, mes
 def test_openai_counts_thinking_in_chat_and_shows_none(*, stream: bool) -> None:
     persona = named_persona("openai")
     asked = {"stream": stream, "stream_options": {"include_usage": True}}
-    said = scripted_answer("answer", "openai.chat", 7, asked, persona=persona)
-    body = b"".join(said.chunks)
+    answer = scripted_answer("answer", "openai.chat", 7, asked, persona=persona)
+    body = b"".join(answer.chunks)
     assert b"thought" not in body
     assert b'"reasoning_tokens": 9' in body
     assert b"Answer" in body

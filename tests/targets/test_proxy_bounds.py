@@ -212,9 +212,9 @@ def test_only_names_of_this_machine_are_served(host: str | None, is_allowed: boo
     if is_allowed:
         hosts.check_request(request)
     else:
-        with pytest.raises(RequestRejected, match="--allow-host") as told:
+        with pytest.raises(RequestRejected, match="--allow-host") as raised:
             hosts.check_request(request)
-        assert told.value.status == 421
+        assert raised.value.status == 421
 
 
 @pytest.mark.parametrize("kind", ["record", "serve", "gateway"])
@@ -292,10 +292,10 @@ def test_listening_beyond_this_machine_is_reported(
             other = named.replace(b"recorder", b"else")
             return await ask(url, named), await ask(url, other), await ended(process)
 
-    got, refused, told = asyncio.run(run())
+    got, refused, notes = asyncio.run(run())
     assert got.chunks == (EVENT,)
     assert refused.head.startswith(b"HTTP/1.1 421 ")
-    assert "listening on 0.0.0.0: whoever reaches this machine reaches this, too" in told
+    assert "listening on 0.0.0.0: whoever reaches this machine reaches this, too" in notes
     (path,) = (tmp_path / "taken").iterdir()
     assert read(path).exchanges[0].end == "eof"
 

@@ -331,20 +331,20 @@ def test_what_cannot_be_redacted_is_not_recorded(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_harms_no_client(tmp_path: Path) -> None:
-    told: list[str] = []
+    lines: list[str] = []
 
     async def run() -> Got:
         async with origin(STREAM) as server:
             shelf = RecordingFolder(tmp_path / "gone", RecordingOptions())
             (tmp_path / "gone").rmdir()
             upstream = Origin.parse(server.url)
-            async with RecordingProxy(upstream, shelf, warn=told.append) as proxy:
+            async with RecordingProxy(upstream, shelf, warn=lines.append) as proxy:
                 got = await ask(proxy.url, post("/v1/chat/completions"))
                 assert proxy.failures == 1
                 return got
 
     assert asyncio.run(run()).chunks == (EVENT,)
-    assert "cannot be written" in told[0]
+    assert "cannot be written" in lines[0]
 
 
 def test_a_port_in_use_is_reported() -> None:

@@ -86,8 +86,8 @@ def worked(
         ours.shutdown(socket.SHUT_WR)
         RecordingWorker(theirs, limits).run()
         theirs.shutdown(socket.SHUT_WR)
-        told = b"".join(iter(lambda: ours.recv(65536), b""))
-    found: list[Any] = [message for message, _ in MessageReader().feed(told)]
+        answered = b"".join(iter(lambda: ours.recv(65536), b""))
+    found: list[Any] = [message for message, _ in MessageReader().feed(answered)]
     assert isinstance(found.pop(), WorkerDone)
     outcomes = [each.outcome for each in found if isinstance(each, OutcomeMessage)]
     failures = [each.why for each in found if isinstance(each, FailureMessage)]

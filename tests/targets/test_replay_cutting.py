@@ -77,8 +77,8 @@ def test_cutting_keeps_bytes_and_time(parts: list[bytes], chunking: Chunking) ->
     assert b"".join(data for _, data in pieces) == body
     assert all(ms >= 0 for ms, _ in pieces)
     last = max((i for i, part in enumerate(parts) if part), default=-1)
-    told = sum(ms for ms, _ in pieces)
-    assert told == (len(parts) if chunking.kind == "recorded" else last + 1)
+    delay = sum(ms for ms, _ in pieces)
+    assert delay == (len(parts) if chunking.kind == "recorded" else last + 1)
 
 
 @given(CHUNKS, CHUNKINGS, st.integers(0, 60))

@@ -345,10 +345,10 @@ def test_a_miss_names_the_nearest_and_keeps_secrets() -> None:
     asked = HttpRequest("POST", PATH, (), json.dumps({**near, "key": key}).encode(), True, True)
     miss = explain_miss(found.index.request_key(asked, PATH), found.index)
     assert str(miss.nearest) == "tape exchange 2"
-    told = miss.json_body().decode()
-    assert key not in told
-    assert json.loads(told)["error"]["type"] == "replay_miss"
-    assert [each["path"] for each in json.loads(told)["differences"]] == ["key"]
+    body = miss.json_body().decode()
+    assert key not in body
+    assert json.loads(body)["error"]["type"] == "replay_miss"
+    assert [each["path"] for each in json.loads(body)["differences"]] == ["key"]
 
 
 def test_long_texts_are_shown_where_they_differ() -> None:

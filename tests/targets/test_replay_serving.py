@@ -111,15 +111,15 @@ def test_recordings_are_mounted_and_taken_away_while_serving(folder: Path) -> No
 
 
 def test_what_a_client_did_is_noticed() -> None:
-    told: list[ServedRequest] = []
-    with serving([cassette(exchange())], on_exchange=told.append) as server:
+    requests: list[ServedRequest] = []
+    with serving([cassette(exchange())], on_exchange=requests.append) as server:
         headers = {"authorization": "Bearer secret", "x-include-thinking": "false"}
         first = httpx.post(server.url + PATH, json=ASKED)
         second = httpx.post(f"{server.url}{PATH}?key=secret", json=ASKED, headers=headers)
         server.settle()
         seen = server.seen
     assert (first.status_code, second.status_code) == (200, 404)
-    assert tuple(told) == seen
+    assert tuple(requests) == seen
     assert [(s.number, s.connection, s.turn, s.outcome, s.status) for s in seen] == [
         (1, 1, 1, "complete", 200),
         (2, 2, 1, "refused", 404),
@@ -151,13 +151,13 @@ def test_a_server_in_the_callers_loop() -> None:
 
 
 def test_closing_breaks_off_what_is_under_way() -> None:
-    told: list[ServedRequest] = []
+    requests: list[ServedRequest] = []
     options = ReplayOptions.parse(stall="event:1")
-    with serving([cassette(exchange())], options=options, on_exchange=told.append) as server:
+    with serving([cassette(exchange())], options=options, on_exchange=requests.append) as server:
         connected = Client(server.port)
         connected.send(request())
         connected.socket.recv(1)
-    assert [each.outcome for each in told] == ["stalled"]
+    assert [each.outcome for each in requests] == ["stalled"]
     connected.close()
     assert "conformance-replay" not in {thread.name for thread in threading.enumerate()}
     with pytest.raises(HarnessError, match="not running"):

@@ -77,7 +77,7 @@ SHIPPED = Path(__file__).parents[2] / "cassettes/openai.responses/socket"
 @pytest.mark.filterwarnings("ignore:connect.. must be used as a context manager")  # openai 3.57.0
 def test_the_official_client_reads_the_shipped_session() -> None:
     (path,) = SHIPPED.iterdir()
-    messages, said = messages_of(path), []
+    messages, answers = messages_of(path), []
     with (
         serving([path]) as server,
         openai.OpenAI(base_url=f"{server.url}/v1", api_key="none") as client,
@@ -91,11 +91,11 @@ def test_the_official_client_reads_the_shipped_session() -> None:
                 assert data == each.data
                 event = connection.parse_event(data)
                 if event.type == "response.completed":
-                    said.append(event.response.output_text)
+                    answers.append(event.response.output_text)
         connection.close()
         server.settle()
         assert [each.outcome for each in server.seen] == ["complete"]
-    assert said == ["2 + 2 = 4.", "3 + 4 = 7.", "", "2 + 3 = 5."]
+    assert answers == ["2 + 2 = 4.", "3 + 4 = 7.", "", "2 + 3 = 5."]
 
 
 def test_keys_may_stand_in_any_order_and_who_asks_does_not_matter(tmp_path: Path) -> None:
@@ -269,9 +269,9 @@ HOSTILE = [
 def test_broken_protocol_closes_with_its_code(tmp_path: Path, data: bytes, code: int) -> None:
     limits = ReplayLimits(body=2000, close_s=0.1)
     with serving([kept(tmp_path, in_turn())], limits=limits) as server:
-        said = raw(server, UPGRADE + data)
+        answer = raw(server, UPGRADE + data)
         server.settle()
-    assert code.to_bytes(2, "big") in said.rsplit(b"\x88", 1)[1]
+    assert code.to_bytes(2, "big") in answer.rsplit(b"\x88", 1)[1]
     assert [each.outcome in ("rejected", "refused") for each in server.seen] == [True]
 
 

@@ -50,13 +50,13 @@ def row(tokenizer: PreTrainedTokenizerBase, example: Example) -> Row:
     prompt_ids = _ids_of(tokenizer, prompt_text(tokenizer, example))
     thought = _ids_of(tokenizer, _MARKERS.opener + example.thought.text) if example.thinks else []
     closed = _ids_of(tokenizer, _MARKERS.closer) if example.thinks else []
-    said = _ids_of(tokenizer, example.said + END_OF_TURN)
+    answer = _ids_of(tokenizer, example.said + END_OF_TURN)
     is_cut = example.kept is not None
     if example.kept is not None:
         thought = thought[: 1 + int(example.kept * (len(thought) - 1))]
     # A budget may end the thinking anywhere: no close is to be learnt from that.
     learnt = [False] * len(prompt_ids) + [not is_cut] * (len(thought) + len(closed))
-    return Row(prompt_ids + thought + closed + said, learnt + [True] * len(said))
+    return Row(prompt_ids + thought + closed + answer, learnt + [True] * len(answer))
 
 
 def _ids_of(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:

@@ -47,10 +47,10 @@ def main(arguments: list[str] | None = None) -> int:
     torch.set_num_threads(1)
     model, tokenizer = load(options.folder)
     given = list(trials(tokenizer, options.each))
-    said = answers(model, tokenizer, [trial.given for trial in given])
+    answered = answers(model, tokenizer, [trial.given for trial in given])
     if options.misses:
-        _show_misses(tokenizer, given, said)
-    sys.stdout.write(table(given, said))
+        _show_misses(tokenizer, given, answered)
+    sys.stdout.write(table(given, answered))
     return 0
 
 
@@ -87,13 +87,13 @@ def answers(
 ) -> list[list[int]]:
     """Give the greedy tokens after each prompt, with the end of turn, without padding."""
     order = sorted(range(len(prompts)), key=lambda at: len(prompts[at]))
-    said: list[list[int]] = [[] for _ in prompts]
+    answered: list[list[int]] = [[] for _ in prompts]
     for start in range(0, len(order), ROWS):
         places = order[start : start + ROWS]
         made = _greedy_tokens(model, tokenizer, [prompts[at] for at in places])
         for at, ids in zip(places, made, strict=True):
-            said[at] = ids
-    return said
+            answered[at] = ids
+    return answered
 
 
 def _greedy_tokens(
@@ -109,7 +109,7 @@ def _greedy_tokens(
         yield row[:end]
 
 
-def table(given: Sequence[Trial], said: Sequence[list[int]]) -> str:
+def table(given: Sequence[Trial], answered: Sequence[list[int]]) -> str:
     """Give the share of exact answers as Markdown, a line a kind."""
     lines = [f"| task | {' | '.join(MANNERS)} |", "|---|---|---|---|"]
     for kind in corpus.KINDS:
@@ -117,7 +117,7 @@ def table(given: Sequence[Trial], said: Sequence[list[int]]) -> str:
         for manner in MANNERS:
             right = [
                 trial.expected == ids
-                for trial, ids in zip(given, said, strict=True)
+                for trial, ids in zip(given, answered, strict=True)
                 if (trial.kind, trial.manner) == (kind, manner)
             ]
             cells.append(f"{sum(right)}/{len(right)}")
@@ -125,8 +125,8 @@ def table(given: Sequence[Trial], said: Sequence[list[int]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _show_misses(tokenizer: Tokenizer, given: list[Trial], said: list[list[int]]) -> None:
-    for trial, ids in zip(given, said, strict=True):
+def _show_misses(tokenizer: Tokenizer, given: list[Trial], answered: list[list[int]]) -> None:
+    for trial, ids in zip(given, answered, strict=True):
         if ids != trial.expected:
             shown = [str(tokenizer.decode(each)) for each in (trial.given, trial.expected, ids)]
             sys.stderr.write("\n".join((f"## {trial.kind}, {trial.manner}", *shown, "\n")))

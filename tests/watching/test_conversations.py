@@ -20,7 +20,7 @@ from conformance.watching.traffic import Traffic
 from tests.evidence.links import edits
 from tests.evidence.links.talks import TALKERS, history_of, talk, with_history
 from tests.watching.relayed import new_traffic, relayed
-from tests.watching.test_traffic import Told
+from tests.watching.test_traffic import Listener
 
 SIGNED: Final = "history/messages/signed-unchanged"
 LOST: Final = {
@@ -74,26 +74,26 @@ def history_rules(traffic: Traffic) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("name", LOST)
 def test_what_is_lost_is_found_when_the_request_passes(name: str) -> None:
-    told = Told()
-    traffic = traffic_of(name, told)
+    watcher = Listener()
+    traffic = traffic_of(name, watcher)
     first, second, third, _ = talk_of(name, lost(name))
     passed(traffic, [first, second])
     answers_to, *rest = relayed(third, 3)
     traffic.take(answers_to)
-    assert f"3 {LOST[name]}" in told.lines
-    assert "3 ended" not in told.lines
+    assert f"3 {LOST[name]}" in watcher.lines
+    assert "3 ended" not in watcher.lines
     for message in rest:
         traffic.take(message)
     found = traffic.exchanges[3].result
     assert found is not None
     assert [each.exchange for each in found.links] == [1, 2]
     assert (3, LOST[name]) in history_rules(traffic)
-    assert told.lines.count(f"3 {LOST[name]}") == 1
+    assert watcher.lines.count(f"3 {LOST[name]}") == 1
 
 
 @pytest.mark.parametrize("name", TALKERS)
 def test_what_comes_back_as_it_was_is_right(name: str) -> None:
-    traffic = passed(traffic_of(name, Told()), talk_of(name))
+    traffic = passed(traffic_of(name, Listener()), talk_of(name))
     assert history_rules(traffic) == []
     turns = [traffic.exchanges[n].place for n in (1, 2, 3, 4)]
     assert turns == [TalkPlace(1, n, n - 1 or None) for n in (1, 2, 3, 4)]
@@ -103,7 +103,7 @@ def test_two_conversations_at_once_are_kept_apart() -> None:
     one, other = talk_of("messages"), talk_of("messages", edits.cut(edits.SEALS[0]))
     other = [with_history(each, "messages", _changed_question(each)) for each in other]
     mixed = numbered(each for pair in zip(one, other, strict=True) for each in pair)
-    traffic = passed(traffic_of("messages", Told()), mixed)
+    traffic = passed(traffic_of("messages", Listener()), mixed)
     assert history_rules(traffic) == [(6, SIGNED)]
     places = [traffic.exchanges[number].place for number in range(1, 9)]
     assert [place and place.conversation for place in places] == [1, 2] * 4
@@ -117,7 +117,7 @@ def _changed_question(exchange: Exchange) -> list[Any]:
 
 def test_an_exchange_alone_is_no_conversation() -> None:
     (first, *_) = talk_of("messages")
-    traffic = passed(traffic_of("messages", Told()), numbered([first, first]))
+    traffic = passed(traffic_of("messages", Listener()), numbered([first, first]))
     assert [each.place for each in traffic.exchanges.values()] == [None, None]
 
 
@@ -134,7 +134,7 @@ def test_a_line_says_where_an_exchange_stands_and_both_places_of_a_finding() -> 
 
 
 def test_the_page_of_an_exchange_shows_what_it_goes_on_from(tmp_path: Path) -> None:
-    traffic = passed(traffic_of("messages", Told()), talk_of("messages", lost("messages")))
+    traffic = passed(traffic_of("messages", Listener()), talk_of("messages", lost("messages")))
     chosen = traffic.exchanges[3]
     before = traffic.turns_before(chosen)
     assert [each.number for each in before] == [1, 2]
@@ -147,7 +147,7 @@ def test_the_page_of_an_exchange_shows_what_it_goes_on_from(tmp_path: Path) -> N
 def test_oldest_answers_are_dropped(bound: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conversations, bound, most)
     exchanges = talk_of("messages", edits.cut(edits.SEALS[0]))
-    traffic = passed(traffic_of("messages", Told()), exchanges)
+    traffic = passed(traffic_of("messages", Listener()), exchanges)
     assert history_rules(traffic) == []
     assert traffic.exchanges[4].place == TalkPlace(1, 4, 3)
     assert traffic.conversations.remembered == (4,)
@@ -159,7 +159,7 @@ def test_a_request_that_is_refused_is_found_all_the_same(status: int) -> None:
     head = exchanges[2].response
     assert head is not None
     exchanges[2] = replace(exchanges[2], response=replace(head, status=status))
-    traffic = passed(traffic_of("messages", Told()), exchanges[:3])
+    traffic = passed(traffic_of("messages", Listener()), exchanges[:3])
     assert (3, SIGNED) in history_rules(traffic)
 
 
@@ -170,7 +170,7 @@ def test_internal_error_leaves_judging_alone(
         raise KeyError("x")
 
     monkeypatch.setattr(LinkFinder, "links", breaks)
-    traffic = passed(traffic_of("messages", Told()), talk_of("messages"))
+    traffic = passed(traffic_of("messages", Listener()), talk_of("messages"))
     third = traffic.exchanges[3]
     assert third.note == "not linked with others: KeyError: 'x'"
     assert third.result is not None

@@ -15,7 +15,7 @@ from conformance.watching.screen_view import ScreenView
 from conformance.watching.timeline import open_timeline
 from conformance.watching.traffic import Traffic
 from tests.watching.relayed import SSE, answers_to, came, new_traffic
-from tests.watching.test_traffic import JUDGE, Told
+from tests.watching.test_traffic import JUDGE, Listener
 
 HOSTILE = (
     rb"\u001b[2J\u001b]0;pwned\u0007\u202eabc\u009b31m\n\u0000 \ud83d\ude00 \u65e5\u672c </think>"
@@ -30,7 +30,7 @@ def view() -> ScreenView:
 
 def traffic(number: int = 5) -> Traffic:
     """The first with a finding and hostile text, all but the last over."""
-    made = new_traffic(JUDGE, Told())
+    made = new_traffic(JUDGE, Listener())
     for each in range(1, number + 1):
         made.take(answers_to(each, "/v1/chat/completions?key=secret", b'{"model":"m\\u001b[1m"}'))
         made.take(HeadCame(each, 1.5, SSE, chunked=False))
@@ -87,9 +87,9 @@ def test_an_exchange_that_was_dropped_is_chosen_no_more() -> None:
 def test_timeline_is_page_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    said = open_timeline(TRAFFIC.exchanges[1], (), tmp_path)
+    opened = open_timeline(TRAFFIC.exchanges[1], (), tmp_path)
     page = tmp_path / "exchange-1.html"
-    assert said == f"timeline of #1: {page} (no browser here)"
+    assert opened == f"timeline of #1: {page} (no browser here)"
     text = page.read_text()
     assert "stripping/visible-text/no-markers" in text
     assert "<svg" in text

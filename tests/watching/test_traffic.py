@@ -25,8 +25,8 @@ JUDGE = TrafficJudge(rules=["stripping/*", "wire/sse/*"])
 LEAK = "stripping/visible-text/no-markers"
 
 
-class Told:
-    """What a listener was told."""
+class Listener:
+    """Keeps what it is notified of."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -62,7 +62,7 @@ def test_at_the_end_stands_what_check_says(path: Path) -> None:
         judge = TrafficJudge(
             dialect=exchange.dialect or cassette.header.dialect, profile=cassette.header.profile
         )
-        traffic = new_traffic(judge, Told())
+        traffic = new_traffic(judge, Listener())
         for message in relayed(exchange, packed=packed):
             traffic.take(message)
             traffic.catch_up()
@@ -75,25 +75,25 @@ def test_at_the_end_stands_what_check_says(path: Path) -> None:
 
 
 def test_findings_come_while_the_answer_is_under_way() -> None:
-    told = Told()
-    traffic = new_traffic(JUDGE, told)
+    watcher = Listener()
+    traffic = new_traffic(JUDGE, watcher)
     for message in (answers_to(1), HeadCame(1, 1.5, SSE, chunked=False)):
         traffic.take(message)
     for _ in range(30):
         traffic.take(came(1, b"reasoning_content", b"word "))
     traffic.take(came(1, b"content", b"a</think>b"))
     traffic.catch_up()
-    assert told.lines == ["1 began", f"1 {LEAK}"]
+    assert watcher.lines == ["1 began", f"1 {LEAK}"]
     (watched,) = traffic.exchanges.values()
     assert (watched.lanes.lanes["thinking"].size, watched.lanes.lanes["text"].size) == (150, 10)
     traffic.take(ExchangeEnded(1, 3.0, "reset", ""))
-    assert told.lines[2:] == ["1 wire/sse/ends-cleanly", "1 ended"]
+    assert watcher.lines[2:] == ["1 wire/sse/ends-cleanly", "1 ended"]
     assert {each.rule for each in watched.findings} == {LEAK, "wire/sse/ends-cleanly"}
 
 
 def test_streams_next_to_each_other_are_kept_apart() -> None:
-    told = Told()
-    traffic = new_traffic(JUDGE, told)
+    watcher = Listener()
+    traffic = new_traffic(JUDGE, watcher)
     for number in range(1, 21):
         traffic.take(answers_to(number))
         traffic.take(HeadCame(number, 1.5, SSE, chunked=False))
@@ -103,13 +103,13 @@ def test_streams_next_to_each_other_are_kept_apart() -> None:
                 came(number, b"content", b"<think>" if number == 7 else b"word %d" % number)
             )
     traffic.catch_up()
-    assert {line for line in told.lines if LEAK in line} == {f"7 {LEAK}"}
+    assert {line for line in watcher.lines if LEAK in line} == {f"7 {LEAK}"}
     assert traffic.exchanges[20].lanes.lanes["text"].text == "word 20" * 5
 
 
 def test_what_is_no_answer_is_not_judged_as_one() -> None:
-    told = Told()
-    traffic = new_traffic(JUDGE, told)
+    watcher = Listener()
+    traffic = new_traffic(JUDGE, watcher)
     error = b'{"error": {"message": "no key", "type": "auth"}}'
     request = Request("POST", "/v1/chat/completions", (), {"model": "m", "stream": True})
     refused = Response(401, "1.1", (("content-type", "application/json"),))
@@ -117,11 +117,11 @@ def test_what_is_no_answer_is_not_judged_as_one() -> None:
         if isinstance(message, ExchangeEnded):
             traffic.take(BodyCame(1, 2.0, b"%x\r\n%s\r\n" % (len(error), error)))
         traffic.take(message)
-    assert told.lines == ["1 began", "1 ended"]
+    assert watcher.lines == ["1 began", "1 ended"]
 
 
 def test_a_redirect_says_where_to() -> None:
-    traffic = new_traffic(JUDGE, Told())
+    traffic = new_traffic(JUDGE, Listener())
     to = ("location", "https://me:secret@h.invalid/in?key=1")
     for message in (answers_to(1), HeadCame(1, 1.5, Response(302, "1.1", (to,)), chunked=False)):
         traffic.take(message)
@@ -129,7 +129,7 @@ def test_a_redirect_says_where_to() -> None:
 
 
 def test_a_dialect_is_recognised_where_the_path_does_not_show_it() -> None:
-    traffic = new_traffic(JUDGE, Told())
+    traffic = new_traffic(JUDGE, Listener())
     for message in (answers_to(1, "/chat", b"{}"), HeadCame(1, 1.5, SSE, chunked=False)):
         traffic.take(message)
     traffic.take(BodyCame(1, 2.0, b": ping\n\n"))
@@ -144,7 +144,7 @@ def test_oldest_exchanges_go_and_long_ones_too(
     monkeypatch.setattr(watched_traffic, "MOST_EXCHANGES", 3)
     monkeypatch.setattr(watched_traffic, "MOST_BYTES", 20_000)
     monkeypatch.setattr(watched_exchange, "MOST_KEPT", 10_000)
-    traffic = new_traffic(JUDGE, Told())
+    traffic = new_traffic(JUDGE, Listener())
     for number in range(1, 9):
         traffic.take(answers_to(number))
         traffic.take(HeadCame(number, 1.5, SSE, chunked=False))

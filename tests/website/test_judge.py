@@ -32,9 +32,9 @@ def verdicts(which: str, every: int) -> Any:
 
 @pytest.mark.parametrize("every", [100, pytest.param(1, marks=pytest.mark.docs)])
 def test_the_stand_in_gives_the_same_verdicts(every: int) -> None:
-    told, errors = verdicts("stand-in", every)
-    assert [told, errors] == verdicts("real", every)
-    assert len(told) > 1000 / every
+    results, errors = verdicts("stand-in", every)
+    assert [results, errors] == verdicts("real", every)
+    assert len(results) > 1000 / every
     assert errors == []
 
 

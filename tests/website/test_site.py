@@ -114,11 +114,11 @@ class Page(HTMLParser):
         self.asked: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
-        if tag in ("script", "img", "iframe", "source") and told.get("src"):
-            self.asked.append(str(told["src"]))
-        if tag == "link" and told.get("rel") not in ("canonical", "next", "prev"):
-            self.asked.append(str(told["href"]))
+        attributes = dict(attrs)
+        if tag in ("script", "img", "iframe", "source") and attributes.get("src"):
+            self.asked.append(str(attributes["src"]))
+        if tag == "link" and attributes.get("rel") not in ("canonical", "next", "prev"):
+            self.asked.append(str(attributes["href"]))
 
 
 @needs_site

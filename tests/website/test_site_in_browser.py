@@ -89,10 +89,10 @@ def test_a_stream_is_judged_here_and_sent_nowhere(site: str, shown: Browser) -> 
     shown.open(f"{site}judge/")
     if not shown.evaluate("Boolean(document.querySelector('.judge'))"):
         pytest.skip("built without the judge: no npm here")
-    told = shown.evaluate(JUDGE.replace("WANTED", "['stream']"))
-    assert "FAIL MUST stripping/visible-text/no-markers  pasted.sse:7" in told
-    told = shown.evaluate(JUDGE.replace("WANTED", "['suite']"))
-    assert "1 rule over 1 stream: 1 PASS" in told
+    answer = shown.evaluate(JUDGE.replace("WANTED", "['stream']"))
+    assert "FAIL MUST stripping/visible-text/no-markers  pasted.sse:7" in answer
+    answer = shown.evaluate(JUDGE.replace("WANTED", "['suite']"))
+    assert "1 rule over 1 stream: 1 PASS" in answer
     assert asked_hosts(shown) == {site.split("/")[2]}
     methods = [
         event["params"]["request"]["method"]

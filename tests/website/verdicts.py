@@ -30,14 +30,14 @@ def main(which: str, every: int) -> None:
     files = [*discover(root), *discover(root / "mutants")]
     report = check_paths(files[::every])
     render(report, "html")  # what leaves is redacted, which has patterns of its own
-    told = {
+    by_name = {
         f"{stream.file} {stream.exchange} {stream.view}": [
             sorted(stream.verdicts.items()),
             sorted((found.rule, found.event) for found in stream.findings),
         ]
         for stream in report.streams
     }
-    sys.stdout.write(json.dumps([told, report.errors]))
+    sys.stdout.write(json.dumps([by_name, report.errors]))
 
 
 if __name__ == "__main__":

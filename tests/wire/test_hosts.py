@@ -10,8 +10,8 @@ from conformance.wire.requests import HttpRequest, RequestRejected
 
 
 def asked(origin: str | None, site: str | None, host: str = "127.0.0.1:9000") -> HttpRequest:
-    said = (("Host", host), ("Origin", origin), ("Sec-Fetch-Site", site))
-    headers = tuple((name, value) for name, value in said if value is not None)
+    stated = (("Host", host), ("Origin", origin), ("Sec-Fetch-Site", site))
+    headers = tuple((name, value) for name, value in stated if value is not None)
     return HttpRequest("POST", "/v1/chat/completions", headers, b"{}")
 
 

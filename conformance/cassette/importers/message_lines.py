@@ -63,7 +63,7 @@ def _is_certain(line: _Line) -> bool:
     if line.side is not None:
         return form is not None or (shown is not None and shown not in SUPPORTED)
     return form is not None and (
-        form.asked(line.payload) is not None or bool(line.payload.get(form.lane))
+        form.request_body(line.payload) is not None or bool(line.payload.get(form.lane))
     )
 
 
@@ -103,7 +103,7 @@ def _side_of(line: _Line, *, is_turned: bool) -> Side:
 
 
 def _is_request(payload: Any) -> bool:
-    return any(form.asked(payload) is not None for form in SOCKET_FORMS.values())
+    return any(form.request_body(payload) is not None for form in SOCKET_FORMS.values())
 
 
 def _read_lines(file: ForeignFile, most: int | None = None) -> Iterator[_Line | None]:

@@ -117,7 +117,7 @@ class RunMessages(OpenParts):
         said = {"choice": 0, "text": "\n".join(held["assistant"])}
         if held["reasoning"]:
             said["thinking"] = "\n".join(held["reasoning"])
-        self._sink.say("snapshot", said)
+        self._sink.emit("snapshot", said)
 
     def close(self) -> None:
         """Ends still owed."""

@@ -110,7 +110,7 @@ class AguiReader(TypedReader[RunMessages]):
                 self._owners.add(owner)
 
     def request(self, request: Request) -> list[Event]:
-        self._state.asked(request.json)
+        self._state.begin_with(request.json)
         return super().request(request)
 
     def _judged(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -149,11 +149,11 @@ class AguiReader(TypedReader[RunMessages]):
         if kind == "STEP_STARTED":
             if len(self._steps) < 4096:
                 self._steps[name] = self._stepped
-            self._sink.say("step.start", {"choice": 0, "step": self._stepped})
+            self._sink.emit("step.start", {"choice": 0, "step": self._stepped})
             self._stepped += 1
         else:
             number = self._steps.pop(name, self._stepped)
-            self._sink.say("step.end", {"choice": 0, "step": number})
+            self._sink.emit("step.end", {"choice": 0, "step": number})
 
 
 def _usage(value: Any) -> dict[str, int]:

@@ -151,7 +151,7 @@ class SharedState:
         self._stated: dict[str, Any] = {}
         self._patched: dict[str, PatchedState] = {}
 
-    def asked(self, body: Any) -> None:
+    def begin_with(self, body: Any) -> None:
         if isinstance(body, dict) and "state" in body:
             self._state("", body["state"])
 

@@ -144,7 +144,7 @@ class MessagesReader(TypedReader[Content]):
             "reasoning": whole(details.get("thinking_tokens")),
         }
         self._usage |= {name: count for name, count in counts.items() if count is not None}
-        self._sink.say("usage", {"choice": 0, **self._usage})
+        self._sink.emit("usage", {"choice": 0, **self._usage})
 
 
 def recognises(_frame: Frame, payload: Any) -> bool:

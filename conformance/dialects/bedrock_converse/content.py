@@ -41,17 +41,17 @@ class Content(ContentBlocks):
         delta = mapping(event.get("delta"))
         self._show(delta)
         reasoning = mapping(delta.get("reasoningContent"))
-        said = (
+        pieces = (
             (Content.think, string(reasoning.get("text"))),
             (Content.redact, string(reasoning.get("redactedContent"))),
             (Content.write, string(delta.get("text"))),
             (Content.call, string(mapping(delta.get("toolUse")).get("input"))),
             (Content.sign, string(reasoning.get("signature"))),
         )
-        for say, text in said:
+        for add, text in pieces:
             slot = self.slot_at(whole(event.get("contentBlockIndex"))) if text else None
             if slot is not None:
-                say(self, slot, text)
+                add(self, slot, text)
 
     def stop(self, event: dict[str, Any]) -> None:
         """The end of a block."""

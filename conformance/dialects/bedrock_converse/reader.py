@@ -127,7 +127,7 @@ class ConverseReader:
         if how == "eof" and self._has_stopped and not self._is_done:
             self._say_done(explicit=False)
         elif not self._is_done:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
 
     def echo(self, _answer: int) -> Mapping[str, Any] | None:
         return None
@@ -232,7 +232,7 @@ class ConverseReader:
 
     def _say_done(self, *, explicit: bool) -> None:
         self._is_done = True
-        self._sink.say("done", {"choice": 0, "explicit": explicit})
+        self._sink.emit("done", {"choice": 0, "explicit": explicit})
 
 
 def _reasoning_back(request: Request) -> Iterator[Event]:

@@ -188,7 +188,7 @@ class StreamJsonReader(MessagesReader):
             return
         self._say_finish(fields.get("stop_reason"))
         self._count_tokens(fields.get("usage"))
-        self._sink.say("done", {"choice": 0, "explicit": True})
+        self._sink.emit("done", {"choice": 0, "explicit": True})
 
     def _begin_message(self, message: dict[str, Any]) -> None:
         """The first message begins the answer; a message that nobody announced is a step too."""
@@ -196,7 +196,7 @@ class StreamJsonReader(MessagesReader):
             super()._begin_message(message)
         if not self._in_step:
             self._in_step = True
-            self._sink.say("step.start", {"choice": 0, "step": self._steps})
+            self._sink.emit("step.start", {"choice": 0, "step": self._steps})
 
     def _begin_step(self, message: dict[str, Any]) -> None:
         self._end_step()
@@ -207,7 +207,7 @@ class StreamJsonReader(MessagesReader):
     def _end_step(self) -> None:
         self._content.close()
         if self._in_step:
-            self._sink.say("step.end", {"choice": 0, "step": self._steps})
+            self._sink.emit("step.end", {"choice": 0, "step": self._steps})
             self._steps += 1
             self._in_step = False
 

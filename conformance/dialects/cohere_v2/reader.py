@@ -116,7 +116,7 @@ class CohereReader(TypedReader[Content]):
         reason = string(ending.get("finish_reason"))
         failed = reason in _FAILURES or string(ending.get("error"))
         if reason and not failed:
-            self._sink.say("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
+            self._sink.emit("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
         self._sink.say_usage(whole_counts(value_at(ending, "usage", "tokens"), _COUNTS))
         if failed:
             said = {"message": string(ending.get("error")), "code": reason}

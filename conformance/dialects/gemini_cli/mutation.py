@@ -19,7 +19,7 @@ def _failed_run(message: str, code: str) -> dict[str, Any]:
     return {"type": "result", "status": "error", "error": error, "stats": stats}
 
 
-def _said(place: int, piece: Piece) -> Iterator[Delta]:
+def _assistant_deltas(place: int, piece: Piece) -> Iterator[Delta]:
     """What the assistant says; messages of the user have the same type."""
     text = text_at(piece.payload, "content")
     if text and text_at(piece.payload, "role") == "assistant":
@@ -30,7 +30,7 @@ MUTATION: Final = Mutation(
     LINES.layout(
         error=_failed_run,
         texts={},
-        deltas=_said,
+        deltas=_assistant_deltas,
         refuses=frozenset({"ping"}),
         unknown_event="vendor_note",
     ),

@@ -58,7 +58,7 @@ class RunParts(OpenParts):
 
     overflow = OVERFLOW
 
-    def say(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         self._add_text("text", "", text)
 
     def end_text(self) -> None:
@@ -94,7 +94,7 @@ class RunReader(ProgramReader[RunParts]):
             return
         if kind == "message" and fields.get("role") == "assistant":
             self._begin_once()
-            self._content.say(string(fields.get("content")))
+            self._content.add_text(string(fields.get("content")))
         elif kind == "tool_use":
             self._begin_once()
             self._content.use_tool(fields)

@@ -96,9 +96,9 @@ class Candidate:
             self._end_call(self._open_call, None)
         match kind_of(part):
             case "thought":
-                self._say(part["text"], is_thought=True)
+                self._add_text(part["text"], is_thought=True)
             case "text":
-                self._say(string(part["text"]), is_thought=False)
+                self._add_text(string(part["text"]), is_thought=False)
             case "functionCall":
                 self._call(mapping(part[CALL]))
             case "executableCode":
@@ -124,7 +124,7 @@ class Candidate:
         if self._open_call is not None:
             self._end_call(self._open_call, None)
 
-    def _say(self, text: str, *, is_thought: bool) -> None:
+    def _add_text(self, text: str, *, is_thought: bool) -> None:
         if not text:
             return
         if self._run is None or (self._run.channel is not None) is not is_thought:

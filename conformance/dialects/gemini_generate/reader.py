@@ -130,9 +130,9 @@ class GeminiReader:
         for candidate in self._candidates.values():
             candidate.close()
         if how == "eof" and self._is_over and not self._has_failed:
-            self._sink.say("done", {"choice": 0, "explicit": False})
+            self._sink.emit("done", {"choice": 0, "explicit": False})
         else:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
 
     @property
     def _is_over(self) -> bool:
@@ -183,7 +183,7 @@ class GeminiReader:
             candidate.finish(reason)
         if is_blocked(fields.get("promptFeedback")):
             self._is_refused = True
-            self._sink.say("finish", {"choice": 0, "reason": "content_filter"})
+            self._sink.emit("finish", {"choice": 0, "reason": "content_filter"})
         if usage := mapping(fields.get("usageMetadata")):
             self._count(usage)
 

@@ -49,7 +49,7 @@ class TaskContent:
             return "more" if is_known or self.is_over else "lost"
         return "again" if is_known else "first"
 
-    def say(self, parts: Sequence[Part], of: str, *, is_appended: bool, phase: str) -> None:
+    def add_parts(self, parts: Sequence[Part], of: str, *, is_appended: bool, phase: str) -> None:
         """What parts of a holder say; each has its `kind` and maybe the mark `thought`."""
         is_elsewhere, self._of = of != self._of, of
         if is_elsewhere:
@@ -64,7 +64,7 @@ class TaskContent:
         for part in parts:
             if part["kind"] == "text":
                 thinks, text = part.get("thought") is True, part["text"]
-                self._say(text[left[thinks] :], phase, thinks=thinks)
+                self._add_text(text[left[thinks] :], phase, thinks=thinks)
                 left[thinks] = max(0, left[thinks] - len(text))
             elif part["kind"] == "data":
                 self._use_tool(part)
@@ -78,7 +78,7 @@ class TaskContent:
         self._blocks.close(self._run)
         self._run = None
 
-    def _say(self, text: str, phase: str, *, thinks: bool) -> None:
+    def _add_text(self, text: str, phase: str, *, thinks: bool) -> None:
         if not text:
             return
         run = self._run

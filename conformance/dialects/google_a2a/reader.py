@@ -130,7 +130,7 @@ class TaskReader(TypedReader[TaskContent]):
             found.append(data)
         if state != "failed":
             phase = "commentary" if of == "status" and state in UNDER_WAY else ""
-            self._content.say(found, of, is_appended=is_appended, phase=phase)
+            self._content.add_parts(found, of, is_appended=is_appended, phase=phase)
 
     def _see_end(self, kind: str, thing: Fields, state: str) -> None:
         """Rule 4."""

@@ -118,7 +118,7 @@ class Invocation:
             if kind in ("thought", "text"):
                 text = string(part.get("text"))
                 agent.add(kind, text)
-                self._say(agent, text, is_thought=kind == "thought")
+                self._add_text(agent, text, is_thought=kind == "thought")
         agent.add("text", "")
 
     def complete(self, agent: AgentTurn, fields: Mapping[str, Any], parts: list[Any]) -> None:
@@ -130,7 +130,7 @@ class Invocation:
             if signature := signature_of(part):
                 self._blocks.opaque(None, "signature", signature)
             if kind in unsaid:
-                self._say(agent, string(part.get("text")), is_thought=kind == "thought")
+                self._add_text(agent, string(part.get("text")), is_thought=kind == "thought")
             elif kind == CALL:
                 self._close_run(agent)
                 self._call(mapping(part[CALL]))
@@ -147,7 +147,7 @@ class Invocation:
         for agent in self._agents.values():
             self._close_run(agent)
 
-    def _say(self, agent: AgentTurn, text: str, *, is_thought: bool) -> None:
+    def _add_text(self, agent: AgentTurn, text: str, *, is_thought: bool) -> None:
         if not text:
             return
         if agent.run is None or (agent.run.channel is not None) is not is_thought:

@@ -121,9 +121,9 @@ class AdkReader(TypedReader[Invocation]):
             self._sink.finish(REASONS.get(reason, reason))
         if is_done:
             self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": False})
+            self._sink.emit("done", {"choice": 0, "explicit": False})
         elif is_last:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)

@@ -82,12 +82,12 @@ class Messages:
         elif self._place == "content" and name in ENDS:
             self._end_message(name)
         elif self._place == "content":
-            self._say(text)
+            self._add_text(text)
 
     def _take_text(self, text: str) -> None:
         if self._place == "content":
             self._wire("harmony.text", text=text, place=self._place, **self._header.fields())
-            self._say(text)
+            self._add_text(text)
             return
         self._wire("harmony.text", text=text, place=self._place)
         if self._place == "header":
@@ -126,7 +126,7 @@ class Messages:
         elif header.channel == "analysis":
             self._block = self._blocks.think("raw", explicit=True)
 
-    def _say(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         if self._call is not None:
             self._call.add(self._sink, text)
         elif self._header.role != ASSISTANT:

@@ -72,7 +72,7 @@ class HarmonyReader:
             self._say_done(explicit=False)
         self._close_choices()
         if not self._is_done:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
         return self._sink.events()
 
     def echo(self, _answer: int) -> Mapping[str, Any] | None:
@@ -85,7 +85,7 @@ class HarmonyReader:
         was_stopped = bool(messages.stopped_by)
         messages.read(text)
         if messages.stopped_by and not was_stopped:
-            self._sink.say("finish", {"choice": 0, "reason": messages.stopped_by})
+            self._sink.emit("finish", {"choice": 0, "reason": messages.stopped_by})
             self._say_done(explicit=True)
 
     def _read_completion(self, payload: Any, *, is_body: bool) -> None:
@@ -103,7 +103,7 @@ class HarmonyReader:
         if self._is_over:
             return
         if (counts := outcome.usage(fields.get("usage"))) is not None:
-            self._sink.say("usage", counts)
+            self._sink.emit("usage", counts)
         if error:
             self._close_choices()
             self._sink.say_error(outcome.error(error))
@@ -119,7 +119,7 @@ class HarmonyReader:
             messages.read(text)
         if reason := string(element.get("finish_reason")):
             messages.close()
-            self._sink.say("finish", {"choice": number, "reason": reason})
+            self._sink.emit("finish", {"choice": number, "reason": reason})
 
     def _messages_of(self, number: int) -> Messages | None:
         """The messages of a choice; None where there are too many choices."""
@@ -136,7 +136,7 @@ class HarmonyReader:
         if not self._is_over:
             self._close_choices()
             self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": explicit})
+            self._sink.emit("done", {"choice": 0, "explicit": explicit})
 
     def _close_choices(self) -> None:
         for messages in self._choices.values():

@@ -73,7 +73,7 @@ class RunContent(ContentBlocks):
     def start(self, message: Message, event: Fields) -> dict[str, Any]:
         """A block is announced; gives what is amiss with that."""
         index, block = event.get("index"), mapping(event.get("content"))
-        known: dict[str, Any] = {"again": True} if _said(message, index).state else {}
+        known: dict[str, Any] = {"again": True} if _block_state(message, index).state else {}
         kind = _kind(block)
         message.blocks[_key(index)] = BlockState("begun", kind)
         at = (message.number, _key(index))
@@ -92,7 +92,7 @@ class RunContent(ContentBlocks):
     def delta(self, message: Message, event: Fields) -> dict[str, Any]:
         """A delta; gives what is amiss with it."""
         index, delta = event.get("index"), mapping(event.get("delta"))
-        said = _said(message, index)
+        said = _block_state(message, index)
         known: dict[str, Any] = {}
         if said.state != "begun":
             known = {"late": True} if said.state else {"unannounced": True}
@@ -112,7 +112,7 @@ class RunContent(ContentBlocks):
     def finish(self, message: Message, event: Fields) -> dict[str, Any]:
         """The end of a block: gives what is amiss, what was streamed, and what is stated."""
         index, block = event.get("index"), mapping(event.get("content"))
-        said = _said(message, index)
+        said = _block_state(message, index)
         known: dict[str, Any] = {}
         if said.state != "begun":
             known = {"again": True} if said.state else {"unannounced": True}
@@ -202,7 +202,7 @@ def _comparable(text: str, kind: str) -> Any:
         return text
 
 
-def _said(message: Message, index: Any) -> BlockState:
+def _block_state(message: Message, index: Any) -> BlockState:
     return message.blocks.get(_key(index)) or BlockState()
 
 

@@ -186,7 +186,7 @@ class EventsReader(TypedReader[RunContent]):
         if self._reason:
             self._sink.finish(REASONS.get(self._reason, self._reason))
         self._is_done = True
-        self._sink.say("done", {"choice": 0, "explicit": explicit})
+        self._sink.emit("done", {"choice": 0, "explicit": explicit})
 
     def end(self, how: Ending, number: int) -> list[Event]:
         is_whole = self._has_begun and not any(self._open.values())

@@ -52,7 +52,7 @@ def pieces_of(message: Mapping[str, Any]) -> list[Piece]:
     found = [piece for block in blocks for piece in _block(block)]
     if not any(each.kind == "thinking" and each.text for each in found):
         kept = mapping(message.get("additional_kwargs"))
-        found = [*_beside(kept), *found]
+        found = [*_side_pieces(kept), *found]
     return [each for each in found if each.text]
 
 
@@ -70,7 +70,7 @@ def reason_of(message: Mapping[str, Any]) -> str:
     return stated or string(about.get("status"))
 
 
-def _beside(kept: Mapping[str, Any]) -> Iterator[Piece]:
+def _side_pieces(kept: Mapping[str, Any]) -> Iterator[Piece]:
     yield Piece("thinking", string(kept.get("reasoning_content")), None, "raw")
     reasoning = kept.get("reasoning")
     if isinstance(reasoning, dict):

@@ -82,7 +82,7 @@ class StreamedMessage:
 
     def add(self, message: Mapping[str, Any]) -> None:
         for piece in pieces_of(message):
-            self._say(piece)
+            self._add_piece(piece)
         chunks = objects(message.get("tool_call_chunks"))
         for number, chunk in enumerate(chunks or objects(message.get("tool_calls"))):
             self._add_call(chunk, number)
@@ -100,7 +100,7 @@ class StreamedMessage:
             if piece.text.startswith(known) or piece.kind == "opaque":
                 text = piece.text if piece.kind == "opaque" else piece.text[len(known) :]
                 if text and not (piece.kind == "opaque" and known == text):
-                    self._say(piece._replace(text=text))
+                    self._add_piece(piece._replace(text=text))
         self._stated = objects(message.get("tool_calls"))
         self._count(message, adds=False)
         self.is_stated = self.is_stated or is_whole
@@ -122,7 +122,7 @@ class StreamedMessage:
             self._has_counted = True
             self._sink.say_usage(self.usage)
 
-    def _say(self, piece: Piece) -> None:
+    def _add_piece(self, piece: Piece) -> None:
         self._pieces.append(piece)
         if piece.kind == "opaque":
             self._blocks.opaque(None, piece.name, piece.text)

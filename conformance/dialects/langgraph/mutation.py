@@ -82,11 +82,11 @@ def _chunks(holds: Callable[[Message], bool]) -> Sites:
     ]
 
 
-def _says(message: Message) -> bool:
+def _has_words(message: Message) -> bool:
     return bool(message.get("content") or value_at(message, "additional_kwargs", *_THOUGHT[2:]))
 
 
-_SAYING: Final = _chunks(_says)
+_SAYING: Final = _chunks(_has_words)
 _LAST: Final = _chunks(lambda message: message.get("chunk_position") == "last")
 _CALLING: Final = _chunks(lambda message: bool(message.get("tool_call_chunks")))
 

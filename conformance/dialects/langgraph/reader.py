@@ -141,9 +141,9 @@ class LangGraphReader(TypedReader[GraphRun]):
             if (last := self._content.last) is not None and last.reason:
                 self._sink.finish(REASONS.get(last.reason, last.reason))
             self._is_done = True
-            self._sink.say("done", {"choice": 0, "explicit": False})
+            self._sink.emit("done", {"choice": 0, "explicit": False})
         elif is_last:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)

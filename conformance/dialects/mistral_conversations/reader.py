@@ -57,7 +57,7 @@ class EntryBlocks(ContentBlocks):
         super().__init__(sink)
         self._saying: Place = None  # the text or thought under way
 
-    def say(self, entry: int, content: Any) -> None:
+    def add_content(self, entry: int, content: Any) -> None:
         """A content is a text, a part, or in a body a list of both."""
         for part in content if isinstance(content, list) else (content,):
             if isinstance(part, str):
@@ -150,7 +150,7 @@ class ConversationReader(TypedReader[EntryBlocks]):
     def _read_entry(self, kind: str, fields: Mapping[str, Any], entry: int) -> None:
         what, _, step = kind.rpartition(".")
         if what == _MESSAGE:
-            self._content.say(entry, fields.get("content"))
+            self._content.add_content(entry, fields.get("content"))
         elif what == "tool.execution" and step == "done":
             self._content.end_tool(entry, fields)
         elif what in _CALLS:
@@ -194,7 +194,7 @@ class ConversationReader(TypedReader[EntryBlocks]):
 
     def _count(self, fields: Mapping[str, Any]) -> None:
         if (counts := outcome.usage(fields.get("usage"))) is not None:
-            self._sink.say("usage", counts)
+            self._sink.emit("usage", counts)
 
 
 def kind_of(part: Mapping[str, Any]) -> Any:

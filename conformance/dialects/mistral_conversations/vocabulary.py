@@ -45,7 +45,7 @@ WIRE_KEYS: Final = WireKeys(
 ENVELOPE: Final = SseEnvelope(is_named=STREAMED.__contains__)
 
 
-def _beside(fields: Mapping[str, Any]) -> tuple[str, ...] | None:
+def _other_columns(fields: Mapping[str, Any]) -> tuple[str, ...] | None:
     """A part with more than one text, or a signature, goes with no other."""
     part = fields.get("content")
     if isinstance(part, dict):
@@ -55,4 +55,4 @@ def _beside(fields: Mapping[str, Any]) -> tuple[str, ...] | None:
     return ("created_at",) if isinstance(fields.get("created_at"), str) else ()
 
 
-COLUMNS: Final = EVENTS.columns(_beside, {PART: "content"})
+COLUMNS: Final = EVENTS.columns(_other_columns, {PART: "content"})

@@ -20,7 +20,7 @@ class OllamaReader(LineReader):
     holder = "message"
     call_pairing = OF_OLLAMA
 
-    def _said(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def _message_of(self, fields: dict[str, Any]) -> dict[str, Any]:
         return mapping(fields.get("message"))
 
 

@@ -21,7 +21,7 @@ class GenerateReader(LineReader):
     history = "prompt"
     holder = "response"
 
-    def _said(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def _message_of(self, fields: dict[str, Any]) -> dict[str, Any]:
         # The keys that profiles may name for thinking are those of the line.
         return {**fields, "content": fields.get("response")}
 

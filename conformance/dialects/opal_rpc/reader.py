@@ -130,7 +130,7 @@ class OpalReader(ProgramReader[AgentRun]):
     def _begin_turn(self) -> None:
         if not self._in_turn:
             self._in_turn = True
-            self._sink.say("step.start", {"choice": 0, "step": self._turn})
+            self._sink.emit("step.start", {"choice": 0, "step": self._turn})
 
     def _read_run(self, kind: str, params: dict[str, Any]) -> None:
         if kind == "agent_start":
@@ -147,7 +147,7 @@ class OpalReader(ProgramReader[AgentRun]):
     def _end_turn(self) -> None:
         if self._in_turn:
             self._in_turn = False
-            self._sink.say("step.end", {"choice": 0, "step": self._turn})
+            self._sink.emit("step.end", {"choice": 0, "step": self._turn})
             self._turn += 1
 
     def _end_run(self, kind: str, params: dict[str, Any]) -> None:

@@ -217,7 +217,7 @@ class Choice:
 
     def _say_refusal(self, text: str) -> None:
         self._interrupt_run()
-        self._sink.say("refusal.delta", {"choice": self._number, "text": text})
+        self._sink.emit("refusal.delta", {"choice": self._number, "text": text})
 
     def _read_tools(self, fragments: list[_ToolFragment]) -> bool:
         self._interrupt_run()

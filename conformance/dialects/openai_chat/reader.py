@@ -125,7 +125,7 @@ class ChatReader:
             self._say_done(explicit=False)
         self._close_choices()
         if not self._is_done:
-            self._sink.say("cut", {"choice": 0, "how": how})
+            self._sink.emit("cut", {"choice": 0, "how": how})
 
     def _see_id(self, fields: dict[str, Any], field: str) -> None:
         """Another id, or a chunk behind the end: maybe the next answer (rule 6)."""
@@ -164,7 +164,7 @@ class ChatReader:
         if not self._is_over:
             self._close_choices()
             self._is_done = self._may_be_over = True
-            self._sink.say("done", {"choice": 0, "explicit": explicit})
+            self._sink.emit("done", {"choice": 0, "explicit": explicit})
 
     def _close_choices(self) -> None:
         for choice in self._open.values():
@@ -204,7 +204,7 @@ class ChatReader:
 
     def _say_usage(self, usage: Any) -> None:
         if (counts := outcome.usage(usage)) is not None:
-            self._sink.say("usage", counts)
+            self._sink.emit("usage", counts)
 
     def _read_other(self, payload: Any, fields: dict[str, Any]) -> None:
         # An empty list might be one of anything; among answers it is of models.

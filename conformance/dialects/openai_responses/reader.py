@@ -183,7 +183,7 @@ class ResponsesReader(TypedReader[Output]):
         elif status not in ("failed", "cancelled"):
             self._say_finish("tool_calls" if self._content.awaits_tools else "stop")
         if (counts := outcome.usage(response.get("usage"))) is not None:
-            self._sink.say("usage", counts)
+            self._sink.emit("usage", counts)
         if status == "failed":
             self._sink.say_error(outcome.error(response.get("error")))
         self._say_done()

@@ -77,7 +77,7 @@ class Runs:
 
     def refuse(self, text: str) -> None:
         self.end_loose()
-        self._sink.say("refusal.delta", {"choice": 0, "text": text})
+        self._sink.emit("refusal.delta", {"choice": 0, "text": text})
 
     def call(self, item: Item, arguments: str) -> None:
         if item.tool is not None:

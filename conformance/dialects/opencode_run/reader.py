@@ -111,12 +111,12 @@ class RunReader(ProgramReader[RunParts]):
         if not self._has_begun:  # its messages, one a step, are one answer
             self._has_begun = True
             self._sink.start_message("assistant", string(part.get("messageID")))
-        self._sink.say("step.start", {"choice": 0, "step": self._step - 1})
+        self._sink.emit("step.start", {"choice": 0, "step": self._step - 1})
 
     def _end_step(self) -> None:
         if self._in_step:
             self._in_step = False
-            self._sink.say("step.end", {"choice": 0, "step": self._step - 1})
+            self._sink.emit("step.end", {"choice": 0, "step": self._step - 1})
 
     def _finish_step(self, part: dict[str, Any]) -> None:
         self._tokens.update(step_tokens(mapping(part.get("tokens"))))

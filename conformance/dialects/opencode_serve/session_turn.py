@@ -76,7 +76,7 @@ class SessionTurn(OpenParts):
             self._update_tool(part, fields, is_new=is_new)
         elif kind == "step-start" and is_new:
             self._has_spoken = self._has_called = False
-            self._say("step.start", step=self._steps)
+            self._emit("step.start", step=self._steps)
         elif kind == "step-finish" and is_new:
             return self._finish_step(fields)
         return {}
@@ -125,7 +125,7 @@ class SessionTurn(OpenParts):
     def _finish_step(self, fields: dict[str, Any]) -> dict[str, Any]:
         self._reason = string(fields.get("reason"))
         self._tokens.update(step_tokens(mapping(fields.get("tokens"))))
-        self._say("step.end", step=self._steps)
+        self._emit("step.end", step=self._steps)
         self._steps += 1
         return {"spoke": self._has_spoken, "called": self._has_called}
 
@@ -145,9 +145,9 @@ class SessionTurn(OpenParts):
         self.close()
         self.is_done = True
         if self._reason and not self.has_failed:
-            self._say("finish", reason=REASONS.get(self._reason, self._reason))
+            self._emit("finish", reason=REASONS.get(self._reason, self._reason))
         if any(self._tokens.values()):  # where the model counts nothing, opencode counts 0
-            self._say("usage", **self._tokens)
+            self._emit("usage", **self._tokens)
         return about
 
     def leaves_unreported(self) -> bool:
@@ -155,8 +155,8 @@ class SessionTurn(OpenParts):
         is_unreported, self.states_error = self.states_error and not self.has_failed, False
         return is_unreported
 
-    def _say(self, kind: str, **fields: Any) -> None:
-        self._sink.say(kind, {"choice": self.choice, **fields})
+    def _emit(self, kind: str, **fields: Any) -> None:
+        self._sink.emit(kind, {"choice": self.choice, **fields})
 
     def _has_room_for_none(self) -> None:
         if not self.is_over:

@@ -77,7 +77,7 @@ class ChoiceParts:
         self._calls = 0
         self._run: Block | None = None
 
-    def say(self, part: Mapping[str, Any]) -> None:
+    def add_part(self, part: Mapping[str, Any]) -> None:
         """Adds a part; neighbours of one kind are one text."""
         kind = string(part.get("type"))
         if kind in _CALLS:
@@ -149,7 +149,7 @@ class TelemetryReader(TypedReader[AnswerState]):
         counts = Counter(string(mapping(part).get("type")) for part in parts)
         self._sink.wire(MESSAGE, event_data(value, choice=choice, counts=dict(counts)))
         self._sink.start_message(string(message.get("role")), choice=choice)
-        said = ChoiceParts(choice, self._sink)
+        shown = ChoiceParts(choice, self._sink)
         for part in parts:
             self._content.parts += 1
             if self._content.parts > _MOST_PARTS:
@@ -159,8 +159,8 @@ class TelemetryReader(TypedReader[AnswerState]):
                 break
             kind = mapping(part).get("type")
             self._sink.wire(PART, event_data(part, kind=kind, choice=choice))
-            said.say(mapping(part))
-        said.close()
+            shown.add_part(mapping(part))
+        shown.close()
         reason = string(message.get("finish_reason")) or _at(reasons, choice)
         if reason:
             self._sink.finish(REASONS.get(reason, reason), choice)

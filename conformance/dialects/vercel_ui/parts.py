@@ -44,12 +44,12 @@ class UiParts(OpenParts):
     def start_step(self) -> None:
         """One more call of a model begins."""
         self._in_step = True
-        self._sink.say("step.start", {"choice": 0, "step": self._steps})
+        self._sink.emit("step.start", {"choice": 0, "step": self._steps})
 
     def finish_step(self) -> None:
         """The step ends, and everything in it."""
         self.close()
-        self._sink.say("step.end", {"choice": 0, "step": self._steps})
+        self._sink.emit("step.end", {"choice": 0, "step": self._steps})
         self._steps += self._in_step
         self._in_step = False
 

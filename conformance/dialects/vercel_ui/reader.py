@@ -157,10 +157,10 @@ class UiMessageReader(TypedReader[UiParts]):
             reason = string(fields.get("finishReason")) if kind == "finish" else kind
             if reason:
                 said = {"choice": 0, "reason": _REASONS.get(reason, reason)}
-                self._sink.say("finish", said)
+                self._sink.emit("finish", said)
         elif kind == "error":
             message = string(fields.get("errorText"))
-            self._sink.say("error", {"choice": 0, "code": "", "message": message, "final": False})
+            self._sink.emit("error", {"choice": 0, "code": "", "message": message, "final": False})
 
     def _read_text(self, kind: str, fields: dict[str, Any]) -> None:
         text: PartKind = "reasoning" if kind.startswith("reasoning") else "text"

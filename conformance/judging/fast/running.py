@@ -307,7 +307,7 @@ class RunningView(WireView):
         self.judge.ms = now
         payload = events[0].data["json"]
         parts = parts_of(self.judge, payload, run.columns, events) if is_delta(events) else None
-        return run.behind(at + 1, frame, parts or run.parts), parts is not None
+        return run.after_first(at + 1, frame, parts or run.parts), parts is not None
 
     def _move_on(self, run: Run) -> None:
         number = self.trace.number

@@ -196,13 +196,13 @@ class Run:
         """The first frames alone."""
         return self._cut(0, count, self.frame, self.parts)
 
-    def behind(self, count: int, frame: Frame, parts: Sequence[Part]) -> Run:
+    def after_first(self, count: int, frame: Frame, parts: Sequence[Part]) -> Run:
         """The frames after the first, for other readers; `frame` is the last one read."""
         return self._cut(count, self.count, frame, parts)
 
     def emptied(self) -> Run:
         """The same run after the frames that it has taken, without them."""
-        return self.behind(self.count, self.frame, self.parts)
+        return self.after_first(self.count, self.frame, self.parts)
 
     def _cut(self, begin: int, end: int, frame: Frame, parts: Sequence[Part]) -> Run:
         at = self.offset + self._length(self._rows[:begin])

@@ -1,7 +1,7 @@
 """Form `fold`: collects a field over events, and compares the result in exactly one way.
 
 `fold_collect` collects and compares; folds that only watch a text as it streams are in
-`fold_lacks`, `fold_lacks_values` and `fold_grows`.
+`fold_lacks`, `fold_lacks_values` and `fold_openings`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from conformance.rules.alias import Alias
 from conformance.rules.forms.base import Form, Machine, listed
-from conformance.rules.forms.fold_begins import BeginsMachine
 from conformance.rules.forms.fold_collect import (
     Collecting,
     CollectMachine,
@@ -21,9 +20,9 @@ from conformance.rules.forms.fold_collect import (
     Wanted,
     With,
 )
-from conformance.rules.forms.fold_grows import GrowsMachine
 from conformance.rules.forms.fold_lacks import LacksMachine, LacksMarkersMachine
 from conformance.rules.forms.fold_lacks_values import LacksValuesMachine
+from conformance.rules.forms.fold_openings import BeginsMachine, GrowsMachine
 from conformance.rules.forms.fold_repeats import Repeats, RepeatsMachine
 from conformance.rules.forms.reading import FormReader, chosen, must_compile, read_texts
 from conformance.rules.node import Node

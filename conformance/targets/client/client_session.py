@@ -195,9 +195,7 @@ class ClientSession:
         judged = [each for each in wanted if not self.clients or each in self.clients]
         if not judged or (self.options.dialects and judged != wanted):
             known = sorted(self.clients)
-            raise UsageError(
-                f"profile {self.chosen.profile!r} is there for {', '.join(known)} only"
-            )
+            raise UsageError(f"profile {self.chosen.profile!r} is for {', '.join(known)} only")
         return tuple(judged)
 
     def _client_profiles(self) -> Mapping[str, Profile]:

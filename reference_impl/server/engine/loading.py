@@ -131,6 +131,6 @@ def vocabulary(
 def end_tokens(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
     """Whatever model or tokenizer call the end."""
     generation: Any = model.generation_config
-    said: Any = getattr(generation, "eos_token_id", None)
-    ends = {tokenizer.eos_token_id, *(said if isinstance(said, list) else [said])}
+    stated: Any = getattr(generation, "eos_token_id", None)
+    ends = {tokenizer.eos_token_id, *(stated if isinstance(stated, list) else [stated])}
     return frozenset(end for end in ends if end is not None)

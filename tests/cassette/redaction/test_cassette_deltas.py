@@ -67,20 +67,20 @@ def test_a_secret_over_events_becomes_one_stand_in(name: str, longest: int) -> N
     for before, after in (("", ""), ("my key is ", ", keep it!"), ("a\n", "\n\nThat's it.")):
         raw = json.dumps(before + secret + after)[1:-1]
         clean = redacted(stream(raw, rng, longest))
-        said = b"".join(DELTA.findall(clean))
-        assert said != raw.encode()
-        assert json.dumps(secret)[1:-1].encode() not in said
-        assert said == TEXT.findall(clean)[0]
-        assert len(said) == len(raw)
+        text = b"".join(DELTA.findall(clean))
+        assert text != raw.encode()
+        assert json.dumps(secret)[1:-1].encode() not in text
+        assert text == TEXT.findall(clean)[0]
+        assert len(text) == len(raw)
 
 
 @pytest.mark.parametrize("longest", [1, 3, 50])
 def test_a_secret_argument_over_events_is_found(longest: int) -> None:
     clean = redacted(stream(ARGUMENT, random.Random(longest), longest))
-    said = b"".join(DELTA.findall(clean))
-    assert said == TEXT.findall(clean)[0]
-    assert b"no-shape-at-all-7" not in said
-    assert b"Paris" in said
+    text = b"".join(DELTA.findall(clean))
+    assert text == TEXT.findall(clean)[0]
+    assert b"no-shape-at-all-7" not in text
+    assert b"Paris" in text
 
 
 def test_text_without_secrets_stays_and_waits_for_little() -> None:
@@ -130,10 +130,10 @@ def test_a_secret_over_lines_becomes_a_stand_in() -> None:
     # All in one chunk: an end of a line is what tells the deltas apart.
     done = [*streaming.feed(Chunk(b"".join(lines), 1.0)), *streaming.close()]
     clean = b"".join(one.data for one in done)
-    said = b"".join(DELTA.findall(clean))
+    text = b"".join(DELTA.findall(clean))
     assert len(clean) == len(b"".join(lines))
-    assert said.startswith(b"is ")
-    assert secret[:20].encode() not in said
+    assert text.startswith(b"is ")
+    assert secret[:20].encode() not in text
 
 
 @pytest.mark.parametrize("before", ["1", "-", "_", "\\\\\\\\", "say: "])

@@ -57,8 +57,8 @@ EVENT = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m
 
 def event(text: str, *, is_ascii: bool) -> bytes:
     choice = {"index": 0, "delta": {"content": text}, "finish_reason": None}
-    told = json.dumps({**EVENT, "choices": [choice]}, ensure_ascii=is_ascii)
-    return f"data: {told}\n\n".encode()
+    payload = json.dumps({**EVENT, "choices": [choice]}, ensure_ascii=is_ascii)
+    return f"data: {payload}\n\n".encode()
 
 
 def redacted(chunks: Sequence[bytes], *, learns: bool) -> bytes:

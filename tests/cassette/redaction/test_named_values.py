@@ -30,10 +30,10 @@ HARMLESS = (
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_value_after_its_name_is_found(text: str) -> None:
-    said = text.format(VALUE)
-    clean = Redactor().text(said)
+    spelled = text.format(VALUE)
+    clean = Redactor().text(spelled)
     assert VALUE[2:] not in clean
-    assert len(clean) == len(said)
+    assert len(clean) == len(spelled)
     assert Redactor().text(clean) == clean
 
 

@@ -173,10 +173,10 @@ def test_a_key_in_a_header_of_a_message_leaves_by_no_way(name: str, tmp_path: Pa
     exchange = exchanges(path)[0]
     frames = split(exchange.body)
     spelled = plain(SPELLINGS[name])
-    told = (
+    headers = (
         (":message-type", "exception"),
         (":exception-type", spelled),
         (":content-type", "application/json"),
     )
-    frames[1:1] = [encode_message(told, json.dumps({"message": "no"}).encode())]
+    frames[1:1] = [encode_message(headers, json.dumps({"message": "no"}).encode())]
     assert ways_out(asking(exchange, frames), tmp_path) == []

@@ -70,8 +70,8 @@ def pieces(spelled: str) -> list[str]:
 
 def plain(spelled: str) -> str:
     """What stands in a JSON value where the spelling is its own."""
-    said: str = json.loads(f'"{spelled}"')
-    return said
+    spoken: str = json.loads(f'"{spelled}"')
+    return spoken
 
 
 def tokens(spelled: str) -> list[str]:
@@ -285,11 +285,11 @@ def test_a_planted_key_leaves_from_no_place_by_no_way(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("given_key")
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_no_line_of_program_holds_key(spelling: str, capsys: pytest.CaptureFixture[str]) -> None:
-    said = plain(SPELLINGS[spelling])
-    put(f"result: {said}")
+    spoken = plain(SPELLINGS[spelling])
+    put(f"result: {spoken}")
     warn(f"note: {SPELLINGS[spelling]}")
-    warn(describe_failure(RemoteError(f"the server said {said}")))
-    warn(describe_failure(ValueError(said)))
+    warn(describe_failure(RemoteError(f"the server said {spoken}")))
+    warn(describe_failure(ValueError(spoken)))
     out = capsys.readouterr()
     assert not leaks(out.out)
     assert not leaks(out.err)

@@ -21,8 +21,8 @@ def wired(*payloads: Payload) -> list[str]:
 
 
 def update(kind: str, **fields: Any) -> Payload:
-    told = {"sessionUpdate": kind, **fields}
-    return {"method": "session/update", "params": {"sessionId": "s", "update": told}}
+    payload = {"sessionUpdate": kind, **fields}
+    return {"method": "session/update", "params": {"sessionId": "s", "update": payload}}
 
 
 def chunk(kind: str, text: str, **more: Any) -> Payload:
@@ -163,8 +163,8 @@ def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -
 def test_a_call_has_its_name_where_that_is_reported_else_its_title() -> None:
     names = [
         data["name"]
-        for told in ({"name": "read_file"}, {})
-        for kind, data in semantic(update("tool_call", toolCallId="c", title="Reads", **told))
+        for named in ({"name": "read_file"}, {})
+        for kind, data in semantic(update("tool_call", toolCallId="c", title="Reads", **named))
         if kind == "tool.start"
     ]
     assert names == ["read_file", "Reads"]

@@ -95,7 +95,7 @@ def test_what_a_loaded_session_repeats_is_no_answer(read_stream: ReadStream) -> 
     load = {"id": 4, "method": "session/load", "params": {"sessionId": "a"}}
     frames = [load, SAID, update("b"), {"id": 4, "result": None}, PROMPT, SAID, STOPPED]
     events = read_stream("acp", frames)
-    said = [each for each in events if each.type == "agent_message_chunk"]
-    assert [each.data.get("replayed") for each in said] == [True, None]
+    chunks = [each for each in events if each.type == "agent_message_chunk"]
+    assert [each.data.get("replayed") for each in chunks] == [True, None]
     assert [each.number for each in events if each.type == "text.delta"] == [6]
     assert all("replayed" not in each.data for each in events if each.type == "plan")

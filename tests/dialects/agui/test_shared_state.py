@@ -88,7 +88,7 @@ def test_a_state_is_known_by_request_or_snapshot() -> None:
     remove = [{"op": "remove", "path": "/a"}]
     assert verdict(state, remove) is None, "nobody knows the state"
     assert verdict(state, {"a": 2}) is False, "but that this is no patch"
-    state.asked({"state": {"a": 1}})
+    state.begin_with({"state": {"a": 1}})
     assert verdict(state, remove) is True
     assert verdict(state, remove) is False
     assert verdict(state, remove) is None, "until the next snapshot"

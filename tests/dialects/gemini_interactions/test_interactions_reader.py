@@ -98,8 +98,8 @@ def test_calls_of_the_server_are_hosted() -> None:
 
 
 def test_a_body_gives_what_a_stream_gives() -> None:
-    told = {**SIGNED, "summary": [written("a")]}
-    whole = body([told, {"type": "model_output", "content": [written("b")]}], USAGE)
+    step = {**SIGNED, "summary": [written("a")]}
+    whole = body([step, {"type": "model_output", "content": [written("b")]}], USAGE)
     events = read(whole, kind="body")
     assert [e for e in events if isinstance(e, str)] == [
         *("interaction", "interaction.step", "interaction.step", "interaction.usage")

@@ -53,8 +53,10 @@ def test_what_is_repeated_is_reported_once(expected: Any, version: str) -> None:
 @BOTH
 def test_the_work_is_distinguished_from_the_answer(version: str) -> None:
     agent = Agent(version)
-    told = agent.status("working", [said("I look.")])
-    events = read(agent.task(), told, agent.artifact([said("At one.")]), agent.status("completed"))
+    status = agent.status("working", [said("I look.")])
+    events = read(
+        agent.task(), status, agent.artifact([said("At one.")]), agent.status("completed")
+    )
     spoken = [(e.data["text"], e.data.get("phase")) for e in events if e.type == "text.delta"]
     assert spoken == [("I look.", "commentary"), ("At one.", None)]
 
@@ -117,11 +119,11 @@ def test_a_whole_answer_is_done_when_it_is_there() -> None:
     ],
 )
 def test_only_known_texts_repeat(pieces: list[str], text: str, elsewhere: bool, known: int) -> None:
-    told = RepeatedTexts()
+    texts = RepeatedTexts()
     for each in pieces:
-        told.add(each)
-    assert told.repeated(text, is_elsewhere=elsewhere) == known
-    assert told.repeated(text, is_elsewhere=elsewhere) == (len(text) if known else 0)
+        texts.add(each)
+    assert texts.repeated(text, is_elsewhere=elsewhere) == known
+    assert texts.repeated(text, is_elsewhere=elsewhere) == (len(text) if known else 0)
 
 
 NAME: Final = "google.a2a"
@@ -168,7 +170,7 @@ def test_a_message_that_carries_on_names_the_context_and_is_a_message_of_its_own
 def test_agent_need_not_show_what_it_thinks_and_calls(shown: list[Any], broken: set[str]) -> None:
     agent = Agent("0.3")
     parts = [agent.status("working", [each]) for each in shown]
-    told = [agent.task(), *parts, agent.artifact([said("At one.")]), agent.status("completed")]
+    events = [agent.task(), *parts, agent.artifact([said("At one.")]), agent.status("completed")]
     first = chat({"reasoning_content": "Hm, a tide."}, {"tool_calls": [CALL]}, reason="tool_calls")
-    found = judged_hops((NAME, sse(told)), first, chat({"content": "At one."}))
+    found = judged_hops((NAME, sse(events)), first, chat({"content": "At one."}))
     assert broken_hops(found) == broken

@@ -40,8 +40,8 @@ def kinds(events: list[Event], layer: str = "semantic") -> list[str]:
     return [each.type for each in events if each.layer == layer]
 
 
-def payloads(*said: Any) -> list[Any]:
-    return [each.payload for each in answer([each for every in said for each in every], (7, 9))]
+def payloads(*content: Any) -> list[Any]:
+    return [each.payload for each in answer([each for every in content for each in every], (7, 9))]
 
 
 def test_a_thought_then_text_and_the_end() -> None:

@@ -63,8 +63,8 @@ def test_a_tool_runs_under_its_earlier_names_too() -> None:
     ):
         found = semantic(of(begins, **named), of(ends, call_id="c"))
         (end,) = [data for kind, data in found if kind == "tool.end"]
-        told = {"index": 0, "id": "c", "name": "read", "hosted": True}
-        assert end == {**told, "arguments": '{"path":"a"}'}
+        call = {"index": 0, "id": "c", "name": "read", "hosted": True}
+        assert end == {**call, "arguments": '{"path":"a"}'}
 
 
 def test_an_abort_and_a_failure_end_the_run() -> None:

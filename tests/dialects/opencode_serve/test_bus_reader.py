@@ -150,12 +150,12 @@ def test_a_delta_says_nothing_of_a_part_that_nobody_announced() -> None:
 @pytest.mark.parametrize("is_announced", [True, False])
 def test_a_delta_of_no_part_is_found_where_its_message_was_read(*, is_announced: bool) -> None:
     talk = Session("s")
-    *before, start, said, more, end = [
+    *before, start, words, more, end = [
         *talk.asked("So?"),
         *talk.begun(),
         *talk.thought("Hm, so. Yes?"),
     ]
-    stray = Message(put(said.payload, "properties.partID", "other"))
+    stray = Message(put(words.payload, "properties.partID", "other"))
     begun = before if is_announced else before[-1:]
     found = rules_failed(*begun, start, stray, more, end, *talk.idle())
     assert found == {"part-announced", "text-agrees"}

@@ -158,8 +158,8 @@ def thinking_left_out(name: str) -> list[Exchange]:
 
 
 def _is_plain(name: str, entry: Any) -> bool:
-    said = read(name, entry)
-    return not said.calls and said.by != "tool" and not said.thought and bool(said.text)
+    turn = read(name, entry)
+    return not turn.calls and turn.by != "tool" and not turn.thought and bool(turn.text)
 
 
 def results_cleared(name: str) -> list[Exchange]:
@@ -252,8 +252,8 @@ def prompt_with_date(name: str) -> list[Exchange]:
     exchanges = talk(TALKERS[name])
     days = [f"Today is the {each}th of May." for each in (4, 5, 6, 7)]
     if key:
-        said = [{"parts": [{"text": d}]} if key.endswith("nstruction") else d for d in days]
-        values = [[{"text": d}] for d in days] if name == "converse" else said
+        parts = [{"parts": [{"text": d}]} if key.endswith("nstruction") else d for d in days]
+        values = [[{"text": d}] for d in days] if name == "converse" else parts
         return [asking(e, **{key: v}) for e, v in zip(exchanges, values, strict=True)]
     key = TALKERS[name].history
     prompts = [{"role": "system", "content": day} for day in days]

@@ -52,11 +52,11 @@ def _messages(turn: int) -> Body:
         {"type": "thinking", "thinking": thought(turn), "signature": seal(turn)},
         {"type": "tool_use", "id": name, "name": "gauge", "input": arguments},
     ]
-    said = content if turn < 3 else [{"type": "text", "text": TEXT}]
+    spoken = content if turn < 3 else [{"type": "text", "text": TEXT}]
     reason = "tool_use" if turn < 3 else "end_turn"
     head = {"id": f"msg_{turn}", "type": "message", "role": "assistant", "model": "m"}
     usage = {"input_tokens": 9, "output_tokens": 9}
-    return {**head, "content": said, "stop_reason": reason, "stop_sequence": None, "usage": usage}
+    return {**head, "content": spoken, "stop_reason": reason, "stop_sequence": None, "usage": usage}
 
 
 def _responses(turn: int) -> Body:
@@ -88,9 +88,9 @@ def _chat_body(turn: int, message: Body, call: Body | None = None) -> Body:
     name, arguments = _call(turn)
     function = {"name": "gauge", "arguments": json.dumps(arguments)}
     called = {"id": name, "type": "function", "function": function, **(call or {})}
-    said = {**message, "tool_calls": [called]} if turn < 3 else {"content": TEXT}
+    spoken = {**message, "tool_calls": [called]} if turn < 3 else {"content": TEXT}
     reason = "tool_calls" if turn < 3 else "stop"
-    choice = {"index": 0, "message": {"role": "assistant", "content": None, **said}}
+    choice = {"index": 0, "message": {"role": "assistant", "content": None, **spoken}}
     head = {"id": f"chatcmpl-{turn}", "object": "chat.completion", "created": 1, "model": "m"}
     return {**head, "choices": [{**choice, "finish_reason": reason}]}
 
@@ -111,8 +111,8 @@ def _openrouter(turn: int) -> Body:
 
 
 def _mistral(turn: int) -> Body:
-    said = [{"type": "text", "text": thought(turn)}]
-    part = {"type": "thinking", "thinking": said, "closed": True, "signature": seal(turn)}
+    summary = [{"type": "text", "text": thought(turn)}]
+    part = {"type": "thinking", "thinking": summary, "closed": True, "signature": seal(turn)}
     return _chat_body(turn, {"content": [part]})
 
 
@@ -133,10 +133,10 @@ def _interactions(turn: int) -> Body:
         {"type": "thought", "signature": seal(turn), "summary": summary},
         {"type": "function_call", "id": name, "name": "gauge", "arguments": arguments},
     ]
-    told = [{"type": "model_output", "content": [{"type": "text", "text": TEXT}]}]
+    steps = [{"type": "model_output", "content": [{"type": "text", "text": TEXT}]}]
     head = {"id": f"v1_{turn}", "object": "interaction", "model": "gemini-3-pro"}
     status = "requires_action" if turn < 3 else "completed"
-    return {**head, "status": status, "steps": called if turn < 3 else told}
+    return {**head, "status": status, "steps": called if turn < 3 else steps}
 
 
 def _converse(turn: int) -> Body:
@@ -144,8 +144,8 @@ def _converse(turn: int) -> Body:
     reasoning = {"reasoningText": {"text": thought(turn), "signature": seal(turn)}}
     use = {"toolUseId": name, "name": "gauge", "input": arguments}
     content = [{"reasoningContent": reasoning}, {"toolUse": use}]
-    said = content if turn < 3 else [{"text": TEXT}]
-    output = {"message": {"role": "assistant", "content": said}}
+    spoken = content if turn < 3 else [{"text": TEXT}]
+    output = {"message": {"role": "assistant", "content": spoken}}
     usage = {"inputTokens": 9, "outputTokens": 9, "totalTokens": 18}
     return {"output": output, "stopReason": "tool_use" if turn < 3 else "end_turn", "usage": usage}
 
@@ -157,8 +157,8 @@ def _cohere(turn: int) -> Body:
         "content": [{"type": "thinking", "thinking": thought(turn)}],
         "tool_calls": [{"id": name, "type": "function", "function": function}],
     }
-    told = {"content": [{"type": "text", "text": TEXT}]}
-    message = {"role": "assistant", **(called if turn < 3 else told)}
+    answer = {"content": [{"type": "text", "text": TEXT}]}
+    message = {"role": "assistant", **(called if turn < 3 else answer)}
     reason = "TOOL_CALL" if turn < 3 else "COMPLETE"
     return {"id": f"c{turn}", "finish_reason": reason, "message": message}
 

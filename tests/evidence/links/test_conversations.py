@@ -73,10 +73,10 @@ def mutants() -> list[Any]:
     ]
     merges = ("messages", "google", "openrouter", "mistral", "gemini", "converse", "deepseek")
     rows += [pytest.param(n, edits.joined(1, 3), id=f"{n}: two turns in one") for n in merges]
-    told = ("deepseek", "moonshot", "cohere", "ollama", "messages", "converse", "mistral")
-    rows += [pytest.param(n, edits.cut(THOUGHT), id=f"{n}: thinking cut") for n in told]
+    names = ("deepseek", "moonshot", "cohere", "ollama", "messages", "converse", "mistral")
+    rows += [pytest.param(n, edits.cut(THOUGHT), id=f"{n}: thinking cut") for n in names]
     rows += [
-        pytest.param(n, edits.swapped(*edits.THOUGHTS), id=f"{n}: thinking swapped") for n in told
+        pytest.param(n, edits.swapped(*edits.THOUGHTS), id=f"{n}: thinking swapped") for n in names
     ]
     rows += [
         pytest.param(n, edits.lost(THOUGHT), id=f"{n}: thinking lost")
@@ -168,9 +168,9 @@ def of_a_told_answer(name: str, order: tuple[int, int, int]) -> set[str]:
     thinker = Talker(talker.dialect, talker.profile, body, talker.path)
     exchanges = talk(thinker)
     history = history_of(exchanges[3], talker.history)
-    said = history[-2]["content"]
-    assert len(said) == 3
-    history[-2]["content"] = [said[at] for at in order]
+    content = history[-2]["content"]
+    assert len(content) == 3
+    history[-2]["content"] = [content[at] for at in order]
     exchanges[3] = with_history(exchanges[3], talker.history, history)
     return broken(checked(exchanges, thinker.dialect, thinker.profile))
 

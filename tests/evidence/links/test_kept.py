@@ -25,12 +25,12 @@ _ANSWERS: Final = {"responses": ("resp_1", "resp_2"), "interactions": ("v1_1", "
 
 def kept(name: str, **more: Any) -> list[Exchange]:
     """The talk with requests that name the answer before."""
-    whole, said = talk(TALKERS[name]), 0
+    whole, content = talk(TALKERS[name]), 0
     exchanges = [_asking(whole[0], {"store": None, **more})]
     for before, each in itertools.pairwise(whole):
         history = _body(each)["input"]
-        new = [e for e in history[said:] if e.get("type") not in _OWN and not _is_answer(e)]
-        said = len(history)
+        new = [e for e in history[content:] if e.get("type") not in _OWN and not _is_answer(e)]
+        content = len(history)
         named = json.loads(before.body)["id"]
         fields = {"input": new, PREVIOUS[name]: named, "store": None, **more}
         exchanges.append(_asking(each, fields))

@@ -21,14 +21,14 @@ STREAM: Final = Response(200, "1.1", (("content-type", "text/event-stream"),))
 
 def _said(number: int, conversation: str, path: str, **asked: Any) -> Exchange:
     """An answer of Mistral's in one conversation, asked at a path."""
-    said = [{"type": "message.output", "role": "assistant", "content": f"At {number}."}]
+    entries = [{"type": "message.output", "role": "assistant", "content": f"At {number}."}]
     usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
     body = {"object": "conversation.response", "conversation_id": conversation}
     return Exchange(
         number=number,
         request=Request("POST", f"/v1/conversations{path}", (), {**ASKED, **asked}),
         response=HEAD,
-        chunks=(Chunk(json.dumps({**body, "outputs": said, "usage": usage}).encode()),),
+        chunks=(Chunk(json.dumps({**body, "outputs": entries, "usage": usage}).encode()),),
     )
 
 

@@ -144,8 +144,8 @@ def test_question_and_answer_stand_twice(name: str, *, has_thought: bool) -> Non
 @pytest.mark.parametrize("name", ["deepseek", "converse", "ollama"])
 def test_thinking_between_tags_is_taken_out_again(name: str, tag: str) -> None:
     talker = TALKERS[name]
-    said = f"<{tag}>{thought(1)}</{tag}>{TEXT}"
-    exchanges = edited(name, lambda h: respelled(h, (TEXT, said)))
+    text = f"<{tag}>{thought(1)}</{tag}>{TEXT}"
+    exchanges = edited(name, lambda h: respelled(h, (TEXT, text)))
     assert broken(checked(exchanges, talker.dialect, talker.profile)) == set()
 
 

@@ -153,10 +153,10 @@ def test_fault_in_a_later_request_is_one_finding(
 ) -> None:
     made = deepcopy(talk)
     edit(made[at][0])
-    said = [each for turn in made for each in messages(turn, lane)]
+    events = [each for turn in made for each in messages(turn, lane)]
     other = "two-thoughts-talk" if talk is NAMED else "named-talk"
     beside = joined(other, "b") if lane else []
-    assert found(tmp_path, together(said, beside)) == [f"history/{rule}"]
+    assert found(tmp_path, together(events, beside)) == [f"history/{rule}"]
 
 
 def test_lost_delta_of_an_answer_is_no_fault_of_the_next_request(tmp_path: Path) -> None:

@@ -88,16 +88,16 @@ def pydantic_ai(api: str) -> Ask:
         "chat": f"openai-chat:{DEEPSEEK}",
     }
     agent = package.Agent(names[api], tools=[calculator], model_settings=settings[api])
-    said: list[Any] = []
+    messages: list[Any] = []
 
     async def ask(words: str) -> str:
-        async with agent.iter(words, message_history=said or None) as run:
+        async with agent.iter(words, message_history=messages or None) as run:
             async for node in run:
                 if agent.is_model_request_node(node):
                     async with node.stream(run.ctx) as events:
                         async for _ in events:
                             pass
-        said[:] = run.result.all_messages()
+        messages[:] = run.result.all_messages()
         return str(run.result.output)
 
     return ask
@@ -167,7 +167,7 @@ def anthropic_runner(api: str) -> Ask:
     del api
     anthropic: Any = importlib.import_module("anthropic")
     client = anthropic.AsyncAnthropic()
-    said: list[Any] = []
+    messages: list[Any] = []
 
     async def calculate(expression: str) -> str:
         return calculator(expression)
@@ -175,20 +175,20 @@ def anthropic_runner(api: str) -> Ask:
     tool = anthropic.beta_async_tool(calculate, name="calculator")
 
     async def ask(words: str) -> str:
-        said.append({"role": "user", "content": words})
+        messages.append({"role": "user", "content": words})
         runner = client.beta.messages.tool_runner(
             model=CLAUDE,
             max_tokens=4096,
             thinking=BUDGET,
             tools=[tool],
-            messages=list(said),
+            messages=list(messages),
             stream=True,
         )
         async for stream in runner:
             answer = await stream.get_final_message()
-            said.append({"role": "assistant", "content": answer.content})
+            messages.append({"role": "assistant", "content": answer.content})
             if (results := await runner.generate_tool_call_response()) is not None:
-                said.append(results)
+                messages.append(results)
         return "".join(each.text for each in answer.content if each.type == "text")
 
     return ask
@@ -203,20 +203,20 @@ def litellm(api: str) -> Ask:
         "responses": {"model": f"openai/responses/{GPT}", "api_base": OPENAI_URL},
     }
     tools = [{"type": "function", "function": {"name": "calculator", "parameters": SCHEMA}}]
-    said: list[Any] = []
+    messages: list[Any] = []
 
     async def ask(words: str) -> str:
-        said.append({"role": "user", "content": words})
+        messages.append({"role": "user", "content": words})
         while True:
             stream = await package.acompletion(
-                **models[api], messages=said, tools=tools, stream=True, reasoning_effort="low"
+                **models[api], messages=messages, tools=tools, stream=True, reasoning_effort="low"
             )
             chunks = [each async for each in stream]
-            answer = package.stream_chunk_builder(chunks, messages=said).choices[0].message
-            said.append(answer)
+            answer = package.stream_chunk_builder(chunks, messages=messages).choices[0].message
+            messages.append(answer)
             if not answer.tool_calls:
                 return str(answer.content)
-            said.extend(
+            messages.extend(
                 {"role": "tool", "tool_call_id": each.id, "content": "5"}
                 for each in answer.tool_calls
             )
@@ -312,11 +312,11 @@ def write(**message: Any) -> None:
 
 async def answer(number: Any, session: str, ask: Ask, words: str) -> None:
     try:
-        said = await ask(words)
+        answered = await ask(words)
     except Exception as error:  # noqa: BLE001 - whatever a library raises is the answer
         write(id=number, error={"code": -32603, "message": f"{type(error).__name__}: {error}"})
         return
-    content = {"type": "text", "text": said}
+    content = {"type": "text", "text": answered}
     update = {"sessionUpdate": "agent_message_chunk", "content": content}
     write(method="session/update", params={"sessionId": session, "update": update})
     write(id=number, result={"stopReason": "end_turn"})

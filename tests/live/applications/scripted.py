@@ -95,8 +95,8 @@ def write(folder: Path) -> None:
 
 def _chunk(delta: Delta, reason: str | None = None) -> str:
     choice = {"index": 0, "delta": dict(delta), "finish_reason": reason}
-    said = {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
-    return f"data: {json.dumps({**said, 'choices': [choice]})}\n\n"
+    chunk = {"id": "c-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
+    return f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
 
 
 if __name__ == "__main__":

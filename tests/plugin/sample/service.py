@@ -76,8 +76,8 @@ def events(asked: dict[str, Any]) -> Iterator[bytes]:
 
 def completion(asked: dict[str, Any]) -> dict[str, Any]:
     """The same as a whole body."""
-    said = {"role": "assistant", "content": "".join(TEXT), "reasoning_content": "".join(THINKING)}
-    choices = [{"index": 0, "message": said, "finish_reason": "stop"}]
+    turn = {"role": "assistant", "content": "".join(TEXT), "reasoning_content": "".join(THINKING)}
+    choices = [{"index": 0, "message": turn, "finish_reason": "stop"}]
     whole = {**HEAD, "object": "chat.completion", "model": asked["model"]}
     return {**whole, "choices": choices, "usage": USAGE}
 
