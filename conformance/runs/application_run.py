@@ -126,7 +126,8 @@ async def _find_upstream(run: ApiRun) -> Exchange:
             break
     upstream = run.target.sender.upstream or UpstreamStandIn()
     if outcome.silent:
-        hint = "see --agent" if run.dialect in AGENTS else "see --app"
+        named = "--agent" if run.dialect in AGENTS else "--app"
+        hint = f"see {named}, and --idle-timeout for one that starts slowly"
         why = next(iter(outcome.silent.values()))
         # What it asked may be why it says nothing.
         strays = upstream.strays.sentence(unknown=True)

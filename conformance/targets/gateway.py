@@ -135,7 +135,8 @@ class UpstreamStandIn(Struct):
             fields = form.spelled(fields) if form else fields
             shape = call_shape(dialect, fields, self._signs.question)
             if not self._signs.is_of_turn(shape, goes_on=self._goes_on):
-                answer = scripted_answer("answer", dialect, self._number, fields, persona=persona)
+                asked = (dialect, self._number, fields)
+                answer = scripted_answer("answer", *asked, persona=persona, ids_from=self.ids_from)
                 return replace(answer, aside=True, kind=shape.name, dialect=dialect)
             self._answered += 1
             answer = self._source.answer_call(dialect, call, self._number, fields, persona)

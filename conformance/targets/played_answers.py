@@ -92,8 +92,12 @@ class ScriptedUpstream(Struct, frozen=True):
     ) -> UpstreamAnswer:
         """The answer to call number `call` of the request (from 0), number `number` of the run."""
         word = self.words[min(call, len(self.words) - 1)]
-        more = {"folder": self.folder, "ids_from": self.ids_from}
-        answer = scripted_answer(word, dialect, number, body, self.says, persona=persona, **more)
+        answer = scripted_answer(
+            *(word, dialect, number, body, self.says),
+            persona=persona,
+            folder=self.folder,
+            ids_from=self.ids_from,
+        )
         return replace(answer, breaks_off=word in _BROKEN, is_short=word == "length")
 
 
