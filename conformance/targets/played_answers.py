@@ -296,8 +296,8 @@ def _plain_answer(word: str, number: int, says: str) -> ScriptedAnswer:
         error=_ERRORS["error"],
     )
     if says == JSON_TEXT:
-        told = {"answer": answer.text, "sum": 4, "steps": ["2", "2"]}
-        answer = replace(answer, text=json.dumps(told, indent=2))
+        fields = {"answer": answer.text, "sum": 4, "steps": ["2", "2"]}
+        answer = replace(answer, text=json.dumps(fields, indent=2))
     return replace(answer, tokens=_UNTHINKING) if word == "plain" else answer
 
 

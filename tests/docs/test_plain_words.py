@@ -33,6 +33,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     r"behind (?:it|them|(?:the )?(?:texts?|calls?|answers?|thinking|thoughts?))": "after",
     r"given up|gives? up": "stops",
     r"go(?:es)? on (?:in|with)|for ever": "continues, forever",
+    r"(?:is|are) (?:already there|there (?:already|twice))": "already exists, appears twice",
     r"see knob": "a profile may allow it (knob NAME)",
 }
 PHRASES: Final = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)

@@ -339,13 +339,13 @@ class ClientSession:
     def _judge_farewell(self, *, smokes: bool) -> Iterator[StreamResult]:
         """What was wrong after all cases: a client that works no more, a line that nobody asked."""
         dialect = self.dialects[0]
-        told: list[AdapterAnswer] = []
+        faults: list[AdapterAnswer] = []
         if smokes:
             answered, why = smoke_fault(self.endpoints[0], dialect)
-            told += [AdapterAnswer("errored", why=why, is_wrong=answered.is_wrong)] if why else []
+            faults += [AdapterAnswer("errored", why=why, is_wrong=answered.is_wrong)] if why else []
         stopped = filter(None, [endpoint.stop() for endpoint in self.endpoints])
-        told += [AdapterAnswer("errored", why=why, is_wrong=True) for why in stopped]
-        for number, answer in enumerate(told, 1):
+        faults += [AdapterAnswer("errored", why=why, is_wrong=True) for why in stopped]
+        for number, answer in enumerate(faults, 1):
             place = Exchange(number=number, scenario="farewell", role="smoke", dialect=dialect)
             made = no_answer(client_place(place), answer)
             yield stream_result(self._judge_without_recording(dialect, "farewell"), place, made)
