@@ -35,7 +35,7 @@ from conformance.recordings.check import check_trusted
 from conformance.recordings.choices import CheckChoices, choose_dialect
 from conformance.recordings.in_memory import InMemory
 from conformance.recordings.settings import RecordingSettings
-from conformance.recordings.unchanged import UnchangedExchanges, WireJudge
+from conformance.recordings.unchanged import UnchangedExchanges
 from conformance.rules.verdicts import Level, Verdict
 
 SUFFIX: Final = ".cassette.jsonl"
@@ -94,17 +94,17 @@ class BaseRecording(Struct, frozen=True):
         self,
         rulebook: Rulebook,
         edited: Exchange | None = None,
-        judge_wire: WireJudge | None = None,
+        unchanged: UnchangedExchanges | None = None,
     ) -> RuleOutcomes:
         """What is found, with one exchange replaced if there is another one."""
         cassette = self.with_exchange(edited) if edited is not None else self.cassette
         in_memory = InMemory(self.recording.path, "cassette", cassette)
-        return RuleOutcomes.of(check_trusted(in_memory, rulebook, self.choices, judge_wire))
+        return RuleOutcomes.of(check_trusted(in_memory, rulebook, self.choices, unchanged))
 
-    def judge_wire(self) -> WireJudge | None:
-        """Judges the exchanges that mutants leave as they are once for all mutants."""
+    def unchanged(self) -> UnchangedExchanges | None:
+        """The exchanges that mutants leave as they are, judged once for all mutants."""
         several = len(self.cassette.exchanges) > 1
-        return UnchangedExchanges(self.cassette.exchanges).check if several else None
+        return UnchangedExchanges(self.cassette.exchanges) if several else None
 
     def with_client_view(self, rulebook: Rulebook) -> BaseRecording:
         """The recording with the report of a client that shows everything as it was sent."""
@@ -193,12 +193,12 @@ def judge_mutants(
     base: BaseRecording, operators: Sequence[Operator], rulebook: Rulebook
 ) -> Iterator[JudgedMutant]:
     """Every mutant that the operators make, and those of the client if one reported."""
-    judge_wire = base.judge_wire()
-    plain = base.judge(rulebook, judge_wire=judge_wire)
+    unchanged = base.unchanged()
+    plain = base.judge(rulebook, unchanged=unchanged)
     for stream in base.streams():
         made = [mutant for each in operators for mutant in make_mutants(each, stream)]
         for mutant in (*made, *client_mutants(stream.exchange)):
-            new = base.judge(rulebook, mutant.exchange, judge_wire).failing - plain.failing
+            new = base.judge(rulebook, mutant.exchange, unchanged).failing - plain.failing
             cassette = _as_cassette(base, mutant)
             yield JudgedMutant(mutant, stream.exchange.number, tuple(sorted(new)), cassette)
 

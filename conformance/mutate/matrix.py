@@ -127,8 +127,8 @@ class _JudgedBase:
 
     def __init__(self, base: BaseRecording, rulebook: Rulebook) -> None:
         self.base = base
-        self._judge_wire = base.judge_wire()
-        self.plain = base.judge(rulebook, judge_wire=self._judge_wire)
+        self._unchanged = base.unchanged()
+        self.plain = base.judge(rulebook, unchanged=self._unchanged)
         self._rulebook = rulebook
         self._found: dict[str, RuleOutcomes] = {}
 
@@ -143,7 +143,7 @@ class _JudgedBase:
     def _outcomes(self, edited: Exchange) -> RuleOutcomes:
         shown = repr(edited)  # where 1 and True are equal they are shown differently
         if shown not in self._found:
-            self._found[shown] = self.base.judge(self._rulebook, edited, self._judge_wire)
+            self._found[shown] = self.base.judge(self._rulebook, edited, self._unchanged)
         return self._found[shown]
 
 

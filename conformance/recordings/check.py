@@ -67,7 +67,7 @@ from conformance.recordings.redacted_result import without_sent_secrets
 from conformance.recordings.reread import ReadBytes
 from conformance.recordings.settings import RecordingSettings
 from conformance.recordings.trust import is_trusted, trusted_paths
-from conformance.recordings.unchanged import WireJudge
+from conformance.recordings.unchanged import UnchangedExchanges
 from conformance.rules.applies import Evidence
 
 _SAVED_RUN: Final = (
@@ -206,13 +206,13 @@ def check_trusted(
     recording: Recording,
     rulebook: Rulebook,
     choices: CheckChoices,
-    judge_wire: WireJudge | None = None,
+    unchanged: UnchangedExchanges | None = None,
 ) -> list[StreamResult]:
     """As `check_recording`, by all that the recording says of itself.
 
-    `judge_wire` judges the bytes of each exchange; by default `check_wire` does.
+    Exchanges that are `unchanged` from one recording to the next are judged once for all of them.
     """
-    settings = RecordingSettings(recording, rulebook, choices, judge_wire=judge_wire)
+    settings = RecordingSettings(recording, rulebook, choices, unchanged=unchanged)
     return [with_lines(recording, each) for each in _judged_results(settings, trusted=True)]
 
 
@@ -286,7 +286,7 @@ def _judge_exchanges(
         judged = settings.reread(exchange) if linked is None else None
         if judged is None:
             looks = looks_at_answers(recording, exchange)
-            judged = (settings.judge_wire or check_wire)(
+            judged = (settings.unchanged.check if settings.unchanged else check_wire)(
                 *(setting, exchange, exchange.chunks, exchange.end),
                 scenario=scenario,
                 is_last=exchange is last,

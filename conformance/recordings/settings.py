@@ -32,14 +32,14 @@ from conformance.recordings.choices import (
 )
 from conformance.recordings.reread import ReadBytes, leaves_as_open, reread
 from conformance.recordings.sender import Sender, sender_of
-from conformance.recordings.unchanged import WireJudge
+from conformance.recordings.unchanged import UnchangedExchanges
 
 
 class RecordingSettings(Struct, dict=True):
     """A recording, the rules and the user's choices; what follows is worked out once.
 
     `read` has what came of the bytes of each exchange, `before` that of the same bytes by another
-    profile. `judge_wire` judges bytes instead of `check_wire`.
+    profile. What is known of exchanges that are `unchanged` comes from there.
     """
 
     recording: Recording
@@ -50,7 +50,7 @@ class RecordingSettings(Struct, dict=True):
     _dialects: dict[int, str | None] = field(default_factory=dict)
     _senders: dict[str, Sender | None] = field(default_factory=dict)
     _settings: dict[int, JudgeSetting] = field(default_factory=dict)
-    judge_wire: WireJudge | None = None
+    unchanged: UnchangedExchanges | None = None
 
     def of_exchange(self, exchange: Exchange) -> JudgeSetting:
         """How an exchange of the recording is judged. Raises UsageError, SpecError."""
@@ -95,7 +95,8 @@ class RecordingSettings(Struct, dict=True):
     def shown_dialect(self, exchange: Exchange) -> str | None:
         """The dialect that the bytes of an exchange show."""
         if exchange.number not in self._dialects:
-            self._dialects[exchange.number] = recognised_dialect(exchange)
+            recognise = self.unchanged.recognise if self.unchanged else recognised_dialect
+            self._dialects[exchange.number] = recognise(exchange)
         return self._dialects[exchange.number]
 
     def sender(self, dialect: Dialect) -> Sender | None:

@@ -8,12 +8,13 @@ are written to: each recording gets a view of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from conformance.core.events import Chunk, Ending, Event, Exchange
+from conformance.dialects.recognition import recognised_dialect
 from conformance.judging.fast.running import check_wire
 from conformance.judging.scenario import ScenarioJudge
 from conformance.judging.transcript import Transcript
@@ -27,19 +28,6 @@ class WireOptions(TypedDict, total=False):
     is_last: bool
     transcript: Transcript | None
     listener: EventListener | None
-
-
-class WireJudge(Protocol):
-    """Judges the bytes of one exchange, as `check_wire` does."""
-
-    def __call__(
-        self,
-        setting: JudgeSetting,
-        exchange: Exchange,
-        chunks: Iterable[Chunk],
-        end: Ending,
-        **options: Unpack[WireOptions],
-    ) -> JudgedView: ...
 
 
 class _JudgedBytes(Struct, frozen=True):
@@ -69,6 +57,15 @@ class UnchangedExchanges:
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self._shared = {id(each): each for each in exchanges}  # held, so that no other has their id
         self._judged: dict[int, _JudgedBytes] = {}
+        self._dialects: dict[int, str | None] = {}
+
+    def recognise(self, exchange: Exchange) -> str | None:
+        """As `recognised_dialect`."""
+        if id(exchange) not in self._shared:
+            return recognised_dialect(exchange)
+        if id(exchange) not in self._dialects:
+            self._dialects[id(exchange)] = recognised_dialect(exchange)
+        return self._dialects[id(exchange)]
 
     def check(
         self,

@@ -13,7 +13,7 @@ from conformance.dialects import SUPPORTED
 from conformance.editing.stream import Stream
 from conformance.judging.rulebook import Rulebook
 from conformance.mutate import BaseRecording, shipped_bases
-from conformance.recordings.unchanged import WireJudge
+from conformance.recordings.unchanged import UnchangedExchanges
 from tests.mutate.lost_texts import (
     EDITS,
     MISTYPED,
@@ -128,13 +128,13 @@ def lost(dialect: str) -> Iterator[Lost]:
 def test_a_text_that_nobody_can_read_is_found(dialect: str) -> None:
     rulebook = Rulebook.load()
     plain: dict[str, frozenset[str]] = {}
-    judges: dict[str, WireJudge | None] = {}
+    judges: dict[str, UnchangedExchanges | None] = {}
     missed: list[tuple[str, TextKind, str]] = []
     tried = 0
     for base, kind, edit, stream in lost(dialect):
         if base.name not in plain:
-            judges[base.name] = base.judge_wire()
-            plain[base.name] = base.judge(rulebook, judge_wire=judges[base.name]).killed_by
+            judges[base.name] = base.unchanged()
+            plain[base.name] = base.judge(rulebook, unchanged=judges[base.name]).killed_by
         judged = base.judge(rulebook, stream.result(), judges[base.name])
         found = judged.killed_by - plain[base.name]
         tried += 1

@@ -57,7 +57,7 @@ def test_mutant_is_judged_as_if_whole(part: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(unchanged, "check_wire", counted)
     exchanges = 0
     for number, base in enumerate(several()[part::6]):
-        shared = base.judge_wire()
+        shared = base.unchanged()
         for recording in mutants(base, number):
             exchanges += len(recording.exchanges)
             whole = check_trusted(recording, RULEBOOK, base.choices)
@@ -68,7 +68,7 @@ def test_mutant_is_judged_as_if_whole(part: int, monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_written_of_one_recording_does_not_show_in_the_next() -> None:
     base = several()[0]
-    shared = base.judge_wire()
+    shared = base.unchanged()
     first = check_trusted(base.recording, RULEBOOK, base.choices, shared)
     made = mutants(base, 1)
     assert any(check_trusted(each, RULEBOOK, base.choices, shared) != first for each in made)
@@ -77,4 +77,4 @@ def test_what_is_written_of_one_recording_does_not_show_in_the_next() -> None:
 
 def test_one_exchange_alone_needs_nobody_who_remembers() -> None:
     alone = next(each for each in bases() if len(each.cassette.exchanges) == 1)
-    assert alone.judge_wire() is None
+    assert alone.unchanged() is None
