@@ -311,7 +311,11 @@ def test_a_body_whose_thinking_lost_its_seal_is_one_finding(keeps: bool, tmp_pat
             "cassette": "1.0",
             "dialect": "anthropic.messages",
             "profile": "strict",
-            "run": {"target": "gateway", "deterministic": True, "steps": {"body": {"ends": ["complete"], "calls": 1}}},
+            "run": {
+                "target": "gateway",
+                "deterministic": True,
+                "steps": {"body": {"ends": ["complete"], "calls": 1}},
+            },
         }
     ]
     for number, (hop, block) in enumerate((("downstream", bare), ("upstream", thought)), 1):
