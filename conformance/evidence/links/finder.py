@@ -2,10 +2,10 @@
 
 Rule 1: evidence in this order: the id of the answer that the request names; ids of calls and of
 messages; the same text and calls; the same position in the history and partly the same text.
-Rule 2: of several candidates, one that an id in the same run names counts first, then those with the
-same whole history, then those with the same last entry before them, then those with the same calls,
-then those that another entry of the same run can only be of. The candidates left after that are all
-returned: if they differ in what a rule compares, it is unknown which one came back.
+Rule 2: of several candidates, one that an id in the same run names counts first, then those with
+the same whole history, then those with the same last entry before them, then those with the same
+calls, then those that another entry of the same run can only be of. The candidates left after that
+are all returned: if they differ in what a rule compares, it is unknown which one came back.
 Rule 3: an id that several answers or several calls of a request share proves nothing by itself: the
 call has to be the same. A short text proves nothing by itself either: its question has to be the
 same. Equal calls without a known id prove nothing beyond one file: who asks a model the same again
