@@ -253,7 +253,7 @@ class _Turn(Struct):
             data |= {"renamed": True} if is_asked and name in renamed else {}
             data |= {"late": True} if is_asked and name in self.late else {}
             yield Event("request.result", data, 0, "wire")
-        yield from () if self.is_kept else self.spare.events()
+        yield from self.spare.events()
 
 
 OF_CHAT: Final = CallPairing(CallIdPlace(("id",), "tool_calls"), CallIdPlace(("tool_call_id",)))

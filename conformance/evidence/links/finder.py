@@ -2,10 +2,10 @@
 
 Rule 1: evidence in this order: the id of the answer that the request names; ids of calls and of
 messages; the same text and calls; the same position in the history and partly the same text.
-Rule 2: of several candidates, those with the same whole history count first, then those with the
-same last entry before them, then those with the same calls, then those that another entry of the
-same run can only be of. The candidates left after that are all returned: if they differ in what a
-rule compares, it is unknown which one came back.
+Rule 2: of several candidates, one that an id in the same run names counts first, then those with
+the same whole history, then those with the same last entry before them, then those with the same
+calls, then those that another entry of the same run can only be of. The candidates left after that
+are all returned: if they differ in what a rule compares, it is unknown which one came back.
 Rule 3: an id that several answers or several calls of a request share proves nothing by itself: the
 call has to be the same. A short text proves nothing by itself either: its question has to be the
 same. Equal calls without a known id prove nothing beyond one file: who asks a model the same again
@@ -58,12 +58,16 @@ class AnswerPlace(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The answers that may come back in an entry, the newest first, and the evidence."""
+    """The answers that may come back in an entry, the newest first, and the evidence.
+
+    `alike` are all that say the same, also those that its history makes less likely.
+    """
 
     evidence: str
     answers: tuple[AnswerPlace, ...]
     by_id: bool = False
     is_sure: bool = True
+    alike: tuple[AnswerPlace, ...] = ()
 
     @property
     def key(self) -> tuple[int, ...]:
@@ -189,7 +193,7 @@ class LinkFinder:
                 what = "the same calls" if said.calls else "the same text"
                 found = _likeliest(talk, run, near or known)
                 is_sure = _answers_same(talk, run, found) and len(text) >= LONG
-                return Candidates(what, found, is_sure=is_sure)
+                return Candidates(what, found, is_sure=is_sure, alike=known)
         return None
 
     def _by_place(self, talk: RepeatedTalk, run: range, said: HistoryEntry) -> Candidates | None:
@@ -344,9 +348,16 @@ def _likeliest(
 
 def _agreed(run: Sequence[list[Candidates]]) -> list[list[Candidates]]:
     """Rule 2, at its end, for the entries of one run."""
-    sure = {each.key[0] for own in run for each in own if len(each.answers) == 1}
-    left = [[_among(each, sure) for each in own] for own in run]
+    single = [each for own in run for each in own if len(each.answers) == 1]
+    sure, named = ({e.key[0] for e in single if e.by_id or not ids} for ids in (False, True))
+    left = [[_among(_named(each, named), sure) for each in own] for own in run]
     return [list({each.key: each for each in own}.values()) for own in left]
+
+
+def _named(found: Candidates, named: AbstractSet[int]) -> Candidates:
+    """Those that ids of the same run name, whatever history they had: answers may be mixed up."""
+    left = _those(found.alike, lambda each: each.turn.number in named)
+    return found._replace(answers=left) if left else found
 
 
 def _among(found: Candidates, sure: AbstractSet[int]) -> Candidates:

@@ -95,6 +95,16 @@ def test_a_session_that_was_recorded_twice_is_right(name: str, *, is_mixed: bool
     assert [each.turn for each in results] == turns
 
 
+@pytest.mark.parametrize("name", ["responses", "interactions"])
+def test_answers_that_were_mixed_up_are_known_by_their_ids(name: str) -> None:
+    """Each request gets the answer to the other one; both conversations go on with their own."""
+    pairs = mixed(talk(TALKERS[name]), another(TALKERS[name]))
+    first, second = pairs[:2]
+    answers = replace(first, chunks=second.chunks), replace(second, chunks=first.chunks)
+    results = judged(name, numbered([*answers, *pairs[2:]]))
+    assert (broken(results), carried(results)[2:4]) == (set(), [[2], [1]])
+
+
 def with_ids_again(name: str) -> Talker:
     """Who answers the same question once more, with the same ids: servers number their calls."""
     talker = TALKERS[name]
