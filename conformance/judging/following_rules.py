@@ -71,7 +71,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         "*/step-last",
         "*/turn-last",
         # Turns that nothing parts are read as one.
-        *("*/init-first", "*/result-last", "wire/stream-json/line-fields"),
+        *("wire/stream-json/init-first", "wire/stream-json/result-last"),
+        "wire/stream-json/line-fields",
         _OF_CLIENT,
     ),
     # What a client reports is not what was sent, so its order and its counts are others, too.
@@ -111,7 +112,6 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "part-opened": ("item-opened",),
     "turn-first": ("status-known",),
     "whole-text-agrees": ("carries", "thinking/stream/text-increments"),
-    "end-present": ("wire/tgi/details-last",),
     "details-as-asked": ("carries",),
     "no-markers": ("wire/tgi/carries",),  # what is special is no text
     "usage-last": ("answer-present",),
