@@ -47,7 +47,6 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("history/calls/asked", "history/calls/answered"),
     ),
     "none-left-open": ("asked",),
-    "result-asked": ("*/calls-as-made",),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
@@ -77,7 +76,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         "*/step-last",
         "*/turn-last",
         # Turns that nothing parts are read as one.
-        *("*/init-first", "*/result-last", "wire/stream-json/line-fields"),
+        *("wire/stream-json/init-first", "wire/stream-json/result-last"),
+        "wire/stream-json/line-fields",
         _OF_CLIENT,
     ),
     # What a client reports is not what was sent, so its order and its counts are others, too.
@@ -117,11 +117,12 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "part-opened": ("item-opened",),
     "turn-first": ("status-known",),
     "whole-text-agrees": ("carries", "thinking/stream/text-increments"),
-    "end-present": ("wire/tgi/details-last",),
     "details-as-asked": ("carries",),
     "no-markers": ("wire/tgi/carries",),  # what is special is no text
     "usage-last": ("answer-present",),
-    "result-asked": ("carries", "fragment-completed", "whole-keeps-thoughts"),
+    "result-asked": (
+        *("carries", "fragment-completed", "whole-keeps-thoughts", "*/calls-as-made"),
+    ),
     "not-left-open": ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
     "finish-present": (
         *("finish-key", "chunk-fields", "choice-fields", "wire/chat/delta-types"),

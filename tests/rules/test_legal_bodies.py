@@ -160,6 +160,29 @@ def test_a_result_may_leave_thinking_uncounted(stated: dict[str, Any], wanted: V
 
 
 @pytest.mark.parametrize(
+    ("index", "wanted"),
+    [({"index": 0}, Verdict.PASS), ({"index": "0"}, Verdict.PASS), ({}, Verdict.FAIL)],
+)
+def test_an_index_may_be_written_as_text(index: dict[str, Any], wanted: Verdict) -> None:
+    choice = {"message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}
+    body = {**CHAT, "choices": [{**choice, **index}]}
+    assert verdict("wire/mistral/body-fields", "mistral.chat", body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("thought", "counted", "wanted"),
+    [("", 0, Verdict.PASS), ("It rises.", 3, Verdict.PASS), ("It rises.", 0, Verdict.FAIL)],
+)
+def test_thinking_that_is_not_shown_may_count_as_none(
+    thought: str, counted: int, wanted: Verdict
+) -> None:
+    said = [{"type": "reasoning", "content": thought}, {"type": "message", "content": "Yes."}]
+    stats = {"input_tokens": 5, "total_output_tokens": 9, "reasoning_output_tokens": counted}
+    body = {"model_instance_id": "m", "output": said, "stats": stats, "response_id": "resp_1"}
+    assert verdict("wire/lmstudio/body-thinking-counted", "lmstudio.chat", body) is wanted
+
+
+@pytest.mark.parametrize(
     ("choice", "wanted"),
     [
         ({"finish_reason": "content_filter"}, Verdict.VACUOUS),
