@@ -229,7 +229,7 @@ def test_a_cited_text_is_said() -> None:
     cited = {"citationsContent": {"content": [{"text": "Yes."}], "citations": []}}
     rule = "thinking/answer/said"
     assert verdict(rule, "bedrock.converse", converse(cited)) is Verdict.PASS
-    empty = {"citationsContent": {"content": [], "citations": []}}
+    empty: dict[str, Any] = {"citationsContent": {"content": [], "citations": []}}
     assert verdict(rule, "bedrock.converse", converse(empty)) is Verdict.FAIL
 
 
@@ -294,7 +294,8 @@ def test_an_asynchronous_filter_has_no_delta(more: Any, wanted: Verdict) -> None
 
 def test_a_transcript_of_audio_is_a_part() -> None:
     heard = {"audioTranscription": {"text": "Yes."}}
-    for part, wanted in ((heard, Verdict.PASS), ({"other": {}}, Verdict.FAIL)):
+    other: dict[str, Any] = {"other": {}}
+    for part, wanted in ((heard, Verdict.PASS), (other, Verdict.FAIL)):
         content = {"role": "model", "parts": [part]}
         events = [{"candidates": [{"content": content, "finishReason": "STOP"}]}]
         assert streamed("wire/gemini/one-kind", "gemini.generate", events) is wanted
@@ -351,7 +352,7 @@ IMAGE: Final = {"image": {"format": "png", "source": {"bytes": "AAAA"}}}
 @pytest.mark.parametrize("kind", ["image", "audio", "video", "document", "other"])
 def test_what_is_shown_is_an_answer(kind: str) -> None:
     wanted = Verdict.FAIL if kind == "other" else Verdict.VACUOUS
-    events = [
+    events: list[dict[str, Any]] = [
         {"event_type": "step.start", "index": 0, "step": {"type": "model_output"}},
         {"event_type": "step.delta", "index": 0, "delta": {"type": kind, "data": "AAAA"}},
         {"event_type": "interaction.completed", "interaction": {"status": "completed"}},
