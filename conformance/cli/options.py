@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from msgspec.structs import replace
@@ -23,8 +23,8 @@ from conformance.core.errors import UsageError
 from conformance.judging.result import Report
 from conformance.recordings.trust import configured_trust, trusted_paths
 
-_SUFFIXES = (".yaml", ".yml")
-_MISTAKES = 5  # of one file that are shown
+_SUFFIXES: Final = (".yaml", ".yml")
+_MISTAKES: Final = 5  # of one file that are shown
 
 
 def _warn_mistakes(named: str | list[str] | None) -> str | list[str] | None:

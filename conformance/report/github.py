@@ -84,8 +84,8 @@ def _report_commands(report: Report) -> Iterator[str]:
 def _error_command(error: str) -> str:
     """One command, at the line that the error names, if that file is of the checkout."""
     named = _PLACED.match(error)
-    known = named and Path(named["file"]).is_file() and _checkout_path(named["file"])
-    if not named or not known:
+    file = named["file"] if named is not None and Path(named["file"]).is_file() else ""
+    if named is None or not file or (known := _checkout_path(file)) is None:
         return f"::error::{workflow_message(error)}"
     at = {"file": known, "line": named["line"] or "1"}
     return f"::error {_settings_text(at)}::{workflow_message(error)}"

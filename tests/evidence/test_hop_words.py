@@ -306,16 +306,13 @@ def test_a_body_whose_thinking_lost_its_seal_is_one_finding(keeps: bool, tmp_pat
     thought = {"type": "thinking", "thinking": "Two and two.", "signature": "c2VhbGVk"}
     bare = {key: value for key, value in thought.items() if keeps or key != "signature"}
     usage = {"input_tokens": 3, "output_tokens": 9}
-    lines: list[dict[str, Any]] = [
+    steps = {"body": {"ends": ["complete"], "calls": 1}}
+    lines: list[dict[str, object]] = [
         {
             "cassette": "1.0",
             "dialect": "anthropic.messages",
             "profile": "strict",
-            "run": {
-                "target": "gateway",
-                "deterministic": True,
-                "steps": {"body": {"ends": ["complete"], "calls": 1}},
-            },
+            "run": {"target": "gateway", "deterministic": True, "steps": steps},
         }
     ]
     for number, (hop, block) in enumerate((("downstream", bare), ("upstream", thought)), 1):

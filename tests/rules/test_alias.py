@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 from conformance import Checker
 from conformance.rules.alias import Alias
@@ -29,7 +29,7 @@ def test_a_finding_shows_no_condition_that_only_its_rule_needs() -> None:
 
 
 def test_what_must_not_occur_is_called_as_its_suite_says() -> None:
-    deltas = []
+    deltas: list[dict[str, Any]] = []
     for index, text in enumerate(("Let me ", "think ", "about it.")):
         block, delta = {"type": "thinking", "thinking": ""}, {"type": "thinking_delta"}
         deltas += [
