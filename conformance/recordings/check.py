@@ -159,14 +159,14 @@ def check_recording(
     if is_trusted(recording.path, choices.trusted):
         return check_trusted(recording, rulebook, choices)
     results = check_untrusted(recording, rulebook, choices)
-    if any(_blames_ours(recording, each) for each in results):
+    exchanges = {each.number: each for each in recording.exchanges}
+    if any(_blames_ours(recording, exchanges[each.exchange], each) for each in results):
         results[0] = replace(results[0], notes=(*results[0].notes, _SAVED_RUN))
     return results
 
 
-def _blames_ours(recording: Recording, result: StreamResult) -> bool:
+def _blames_ours(recording: Recording, exchange: Exchange, result: StreamResult) -> bool:
     """Whether a finding is of what this tool itself played or sent, as the recording states."""
-    exchange = next(each for each in recording.exchanges if each.number == result.exchange)
     if is_played(recording.header, exchange):
         return bool(result.findings)
     is_request = any(not each.event for each in result.findings)

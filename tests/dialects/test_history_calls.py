@@ -193,7 +193,7 @@ RESULT = {"type": "tool_result", "tool_use_id": "t1"}
                 {"type": "function_call_output", "call_id": "s1"},
                 {"type": "function_call_output", "call_id": "s2"},
             ],
-            ({}, {"s1": True, "s2": False}),
+            ({}, {"s2": False}),
         ),
     ],
 )

@@ -35,7 +35,7 @@ def _holds_answers(file: ForeignFile) -> bool:
 def _read_answers(file: ForeignFile) -> ImportedRecording | None:
     if not _holds_answers(file):
         return None
-    parts = array_elements(file.data)
+    parts = tuple(array_elements(file.data))
     response = Response(headers=_HEADERS)
     exchanges = tuple(
         Exchange(number, response=response, chunks=(Chunk(each.raw),), dialect=file.dialect)
