@@ -72,6 +72,14 @@ def test_any_other_length_leaves_a_request_as_it_is(tmp_path: Path, off: int, co
     assert asked(tmp_path) == (_ASKED | _ADDED, "FAIL")
 
 
+def test_no_other_member_is_left_out(tmp_path: Path) -> None:
+    """A recorder spelt the body anew; by chance it is longer by what a limit takes."""
+    body = json.dumps(_ASKED | _ADDED | {"max_tokens": 4096})
+    kept(tmp_path, body, len(body) - len('"max_tokens": 4096, '))
+    request, _ = asked(tmp_path)
+    assert request["max_tokens"] == 4096
+
+
 def test_two_members_of_one_length_are_both_kept(tmp_path: Path) -> None:
     body = json.dumps(_ASKED | _ADDED | {"a": 1, "b": 2}, separators=(",", ":"))
     kept(tmp_path, body, len(body) - len('"a":1,'))

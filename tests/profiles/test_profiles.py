@@ -197,7 +197,10 @@ WRONG = (
     (f"knobs: {{role: {{value: any, vlue: 1, {SET}}}}}", "3:28: unknown key 'vlue'"),
     ("overrides: {a/b: {level: off, because: s}}", "3:18: key 'seen' is missing"),
     (f"overrides: {{a/b: {{level: must, {SET}}}}}", "3:26: expected one of off, MUST, SHOULD, MAY"),
-    (f"overrides: {{a/b: {{level: off, {SET}}}, a/b: {{}}}}", "3:62: key 'a/b' already appears in line 3"),
+    (
+        f"overrides: {{a/b: {{level: off, {SET}}}, a/b: {{}}}}",
+        "3:62: key 'a/b' already appears in line 3",
+    ),
     ("fields: {thinkng: [a]}", "3:10: unknown key 'thinkng' (did you mean 'thinking'?)"),
     ("fields: {text: a}", "3:16: expected a list"),
     ("promises: [1]", "3:12: expected a string"),
