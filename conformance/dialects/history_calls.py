@@ -176,9 +176,9 @@ class CallPairing(Struct, frozen=True):
         for each in turns:
             yield from each.events(strays, takes_none=self.takes_none)
 
-    def _turns(self, body: Any, history: Iterable[Any]) -> Iterator[_Turn]:
+    def _turns(self, body: Any, history: Iterable[Any]) -> Iterator[_ModelTurn]:
         """Each turn of the model, with the results that follow it."""
-        turn = _Turn(self.is_kept(body))
+        turn = _ModelTurn(self.is_kept(body))
         model_spoke = False
         for position, entry in enumerate(history):
             fields = mapping(entry)
@@ -186,12 +186,12 @@ class CallPairing(Struct, frozen=True):
             is_model = string(fields.get("role")) in _MODEL
             if self.has_turns and is_model and not model_spoke:
                 yield turn
-                turn = _Turn(turn.is_kept)
+                turn = _ModelTurn(turn.is_kept)
             model_spoke = is_model
             self._take(turn, fields, position)
         yield turn
 
-    def _take(self, turn: _Turn, entry: Mapping[str, Any], position: int) -> None:
+    def _take(self, turn: _ModelTurn, entry: Mapping[str, Any], position: int) -> None:
         for name in self.calls.ids(entry, numbered=self.is_numbered):
             turn.spare.calls[name] += 1
             turn.calls.setdefault(name or str(len(turn.calls) + 1), position)
@@ -211,7 +211,7 @@ class CallPairing(Struct, frozen=True):
             turn.spare.own_results += self.results.own_ids(entry)
 
 
-class _Turn(Struct):
+class _ModelTurn(Struct):
     """A turn of the model: its calls and results by id, with the positions of their entries.
 
     `late` are the results that come after something else of the user's, `unpaired` the calls of
