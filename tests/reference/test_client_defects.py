@@ -94,6 +94,7 @@ OF_RUNS = {
     "history/converse/turn-signed",
     "history/gemini/turn-signed",
     "history/messages/turn-redacted",
+    "history/ollama/turn-unchanged",
     "history/responses/turn-sealed",
 }
 """Rules that only the conversations of a whole run reach; `tests/targets/test_client_run.py`."""
