@@ -29,7 +29,7 @@ GOOD: Final = {
 _BEGINNINGS: Final = (
     *("answer-present", "start-first", "created-first", "init-first", "run-first", "thread-first"),
     *("last-line-whole", "last-event-complete", "start-once", "turn-first", "role-first"),
-    *("acp/message-typed", "acp/update-typed", "line-is-json"),
+    *("acp/message-typed", "acp/update-typed", "acp/version-is-a-number", "line-is-json"),
     *("opencode-run/begun", "opencode-run/step-first"),
 )
 # An event stream keeps its last id, and a run that failed is the last one of its connection.

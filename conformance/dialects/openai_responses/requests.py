@@ -61,13 +61,13 @@ def _answer_items(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 def _is_answer(turn: Any) -> bool:
     if isinstance(turn, Mapping) and turn.get("role") is None:
-        return turn.get("type") in _ANSWER_ITEMS
+        return string(turn.get("type")) in _ANSWER_ITEMS
     return is_answer_turn(turn)
 
 
 def _tools(body: Mapping[str, Any]) -> Any:
     """Those of the body, and those that entries of the input add to them."""
-    added = [each for each in objects(body.get("input")) if each.get("type") in _ADDING]
+    added = [each for each in objects(body.get("input")) if string(each.get("type")) in _ADDING]
     given = body.get("tools")
     if not added or not (given is None or isinstance(given, list)):
         return given
