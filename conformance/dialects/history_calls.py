@@ -16,8 +16,7 @@ Rule 7: a call whose id another one of the same turn has, too, is `doubled`.
 Rule 8: where results are paired by number and every call has an id, a result with an id is
         `misnamed` if no call has it, or another result has taken it; of more results than calls
         the first ones count. In Ollama the name of the tool is that id.
-Rule 9: a result that stands in another turn than its call is one fault, not two: nobody asked for
-        it there, and the call has it.
+Rule 9: a result in another turn than its call is one fault, of the result: the call is answered.
 Rule 10: a result is `late` if another entry of the user's stands between it and its call.
 Rule 11: a result of Gemini is `renamed` if its name is not that of the call with its id, or without
         a known id of no call of its turn.

@@ -61,12 +61,12 @@ class ScriptedCall(Struct, frozen=True):
 class ScriptedAnswer(Struct, frozen=True):
     """One answer. `word` is one of `scenarios.UPSTREAM` that is no refusal.
 
-    `number` is in its texts, so that two answers cannot be taken for each other; its ids begin at
-    `ids_from`, so that no id comes in two runs: what stands before a model may keep them. 0 makes
-    ids of the number alone. `thinking` is
-    empty where the server shows none; it is counted in any case. `summary` is said only where a
-    request asks for one. `tokens` are those of the prompt, of all that was said, and of thinking
-    among them; `states_usage` says that they are stated even where nobody asked for it.
+    `number` is in its texts, so that two answers cannot be taken for each other. Its ids count from
+    `ids_from`: a run begins at a random number, because gateways may keep ids of earlier runs; 0
+    makes ids of the number alone. `thinking` is empty where the server shows none; it is counted in
+    any case. `summary` is said only where a request asks for one. `tokens` are those of the prompt,
+    of all that was said, and of thinking among them; `states_usage` says that they are stated even
+    where nobody asked for it.
     `tool` is called with `arguments`, and where there are two calls, with `more_arguments`, too.
     `must_call`: what breaks off or is cut at its limit is a call, for one was demanded.
     `is_sealed`: thinking comes encrypted, too, where the API has a place for that. `persona` says

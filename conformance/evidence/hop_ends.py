@@ -119,7 +119,7 @@ def reason_kept(hops: ApplicationHops) -> Compared:
 
 
 def _is_filtered_whole(why: str, model: StatedEnd, shown: StatedEnd) -> bool:
-    """Whether a filter is said to have taken what the model finished, and the user got all of."""
+    """Whether the application reports a filter, although it shows all that the model finished."""
     said = model.text.strip()
     is_shown = bool(said) and said in shown.text
     return why == "stop" and shown.reason == "content_filter" and is_shown

@@ -33,7 +33,7 @@ def finding_place(file: str, finding: Finding) -> str:
 
 
 def place_in_group(place: FindingPlace) -> str:
-    """One place of several: where no line tells them apart, with the step of its run."""
+    """One place of several; without a line it has the step of its run instead."""
     stream, finding = place.stream, place.finding
     where = finding_place(stream.file or stream_title(stream), finding)
     if finding.line is not None or not stream.file:

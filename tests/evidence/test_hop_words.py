@@ -321,10 +321,10 @@ def test_a_body_whose_thinking_lost_its_seal_is_one_finding(keeps: bool, tmp_pat
         body = {**said, "content": content, "stop_reason": "end_turn", "stop_sequence": None}
         ask = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "Hi"}]}
         asked = {"method": "POST", "path": "/v1/messages", "json": ask}
-        told = {"status": 200, "headers": [["content-type", "application/json"]]}
+        head = {"status": 200, "headers": [["content-type", "application/json"]]}
         lines += [
             {"request": asked, "exchange": number, "scenario": "a", "role": "body", "hop": hop},
-            {"response": told, "ms": 1.0},
+            {"response": head, "ms": 1.0},
             {"ms": 1.0, "text": json.dumps(body)},
             {"end": "eof"},
         ]

@@ -245,7 +245,9 @@ def test_a_call_of_the_client_s_own_must_be_reported() -> None:
 def test_lost_thinking_is_found() -> None:
     judge, exchange = judging(CHAT, silent=("thinking.start", "thinking.end"))
     report = [e for e in events_of(judge, exchange) if e["type"] != "thinking.delta"]
-    assert failing(completed(judge, exchange, report)) == {AGREES}
+    made = completed(judge, exchange, report)
+    assert failing(made) == {AGREES}
+    assert all("all thinking is lost" in each.message for each in made.findings)
 
 
 @pytest.mark.parametrize("lost", ["finish", "thinking.delta"])
@@ -275,13 +277,9 @@ def test_what_a_client_does_not_declare_is_not_held_against_it() -> None:
 
 def test_who_declares_no_thinking_has_not_lost_any() -> None:
     judge, exchange = judging(CHAT, silent=("thinking.delta", "thinking.start", "thinking.end"))
-    told = [each for each in events_of(judge, exchange) if each["type"] != "text.delta"]
-    (found,) = (each for each in completed(judge, exchange, told).findings if each.rule == AGREES)
+    shown = [each for each in events_of(judge, exchange) if each["type"] != "text.delta"]
+    (found,) = (each for each in completed(judge, exchange, shown).findings if each.rule == AGREES)
     assert "thinking" not in found.message
-    judge, exchange = judging(CHAT)
-    told = [each for each in events_of(judge, exchange) if "thinking" not in each["type"]]
-    messages = [each.message for each in completed(judge, exchange, told).findings]
-    assert any("all thinking is lost" in each for each in messages)
 
 
 def test_arguments_that_are_the_same_json_are_the_same() -> None:
@@ -346,14 +344,10 @@ def test_a_summary_that_a_client_shows_twice_is_no_long_summary() -> None:
     judge, exchange = judging("openai.responses/ogx-streamed/summaries")
     events = events_of(judge, exchange)
     assert failing(completed(judge, exchange, events)) == set()
-    twice = [each for event in events for each in _twice(event)]
+    twice = [each for each in events for _ in range(1 + (each["type"] == "thinking.delta"))]
     made = completed(judge, exchange, twice)
     assert failing(made) == {AGREES, "summary/client/text-agrees"}
     assert "text-agrees" in made.reasons["summary/request/concise-is-short"]
-
-
-def _twice(event: Event) -> list[Event]:
-    return [event, event] if event["type"] == "thinking.delta" else [event]
 
 
 def test_a_finish_that_a_server_repeats_may_be_reported_once() -> None:

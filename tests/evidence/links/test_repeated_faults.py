@@ -76,8 +76,8 @@ def test_a_system_prompt_with_the_time_does_not_make_it_new() -> None:
         return with_history(exchange, "messages", [prompt, *history_of(exchange, "messages")])
 
     exchanges = edited("deepseek", 1, without_result)
-    told = [at_noon(n, each) for n, each in enumerate(exchanges)]
-    assert [exchange for exchange, _ in found("deepseek", told)] == [2]
+    dated = [at_noon(n, each) for n, each in enumerate(exchanges)]
+    assert [exchange for exchange, _ in found("deepseek", dated)] == [2]
 
 
 def test_a_retry_repeats_the_fault_of_the_first_try() -> None:
