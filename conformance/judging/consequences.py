@@ -60,14 +60,18 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
     """Withdraws a rule where one that it may follow from fails, too; `by` is the writer's name.
 
     A cause comes first, in the same answer, unless it is something that never came: that shows
-    later, some of it only where the answer ends.
+    later, some of it only where the answer ends. It binds as much as what follows, too: who reads
+    of MUST alone would read of neither.
     """
     fail = Verdict.FAIL  # looked up once for hundreds of rules
     failing = [rule for rule, verdict in ledger.verdicts.items() if verdict is fail]
     findings = tuple(ledger.findings)  # what is withdrawn may lead on
+    slight = {each.rule for each in findings if each.level is not Level.MUST}
+    grave = [rule for rule in failing if rule not in slight]
     for rule in failing:
         leaders = FOLLOWING.get(rule.rpartition("/")[2])
-        known = [each for each in failing if follows(rule, each)] if leaders else ()
+        binding = failing if rule in slight else grave
+        known = [each for each in binding if follows(rule, each)] if leaders else ()
         why = next((each for each in known if _may_cause(findings, each, rule)), None)
         why = why or _reported_cause(ledger, rule)
         if why is not None:
@@ -78,9 +82,13 @@ def withdraw_followers(ledger: Ledger, by: str) -> None:
 
 def _reported_cause(ledger: Ledger, rule: str) -> str | None:
     """The rule that an earlier request broke for the same turn, if what this one lacks follows."""
-    if any(map(_of_answer, (each for each in ledger.findings if each.rule == rule))):
+    found = [each for each in ledger.findings if each.rule == rule]
+    if any(map(_of_answer, found)):
         return None  # it names the answer: whose turn is broken is known
-    return next((each for each in sorted(ledger.reported_before) if follows(rule, each)), None)
+    is_grave = any(each.level is Level.MUST for each in found)
+    before = sorted(ledger.reported_before.items())
+    binding = (each for each, level in before if level is Level.MUST or not is_grave)
+    return next((each for each in binding if follows(rule, each)), None)
 
 
 def follows(rule: str, leader: str) -> bool:

@@ -49,8 +49,8 @@ WRITERS: Final = (
 class Ledger:
     """Verdict, reason and findings by rule, open to the writers until `result` is taken.
 
-    `reported_before` has the rules that an earlier request breaks for an answer that comes back
-    here, too. Raises HarnessError for a writer that has no name, or comes after those that follow
+    `reported_before` has the rules, with their levels, that an earlier request breaks for an answer
+    that comes back here, too. Raises HarnessError for a writer that has no name, or comes after those that follow
     it.
     """
 
@@ -63,7 +63,7 @@ class Ledger:
         self._is_shared = True
         self.findings = list(judged.findings)
         self.changes = list(judged.changes)
-        self.reported_before: set[str] = set()
+        self.reported_before: dict[str, Level] = {}
         # Place of the last writer among WRITERS; replays of one exchange mix theirs.
         self._turn = max((WRITERS.index(each.by) for each in judged.changes), default=0)
 

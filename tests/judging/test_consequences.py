@@ -116,6 +116,32 @@ def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str
     assert alone.rules_with(Verdict.FAIL) == [follower]
 
 
+@pytest.mark.parametrize(
+    ("leader", "follower", "left"),
+    [
+        (Level.SHOULD, Level.MUST, 2),
+        (Level.SHOULD, Level.SHOULD, 1),
+        (Level.MUST, Level.MUST, 1),
+        (Level.MUST, Level.SHOULD, 1),
+    ],
+)
+@pytest.mark.parametrize("is_earlier", [False, True])
+def test_no_must_follows_from_a_should(
+    leader: Level, follower: Level, left: int, *, is_earlier: bool
+) -> None:
+    """A report of MUST alone, and the exit code, would be silent about both."""
+    named, asked = "history/responses/named-stored", "history/responses/named-asked"
+    ledger = failing()
+    ledger.add(asked, Verdict.FAIL, findings=[plain_finding(rule=asked, level=follower)], by="links")
+    if is_earlier:
+        ledger.reported_before[named] = leader
+    else:
+        cause = plain_finding(rule=named, level=leader)
+        ledger.add(named, Verdict.FAIL, findings=[cause], by="links")
+    withdraw_followers(ledger, "linked files")
+    assert len(ledger.rules_with(Verdict.FAIL)) == left - is_earlier
+
+
 def test_no_rule_follows_from_what_follows_from_it() -> None:
     """Else both would be withdrawn, and nothing would be found."""
     ids = [rule.id for rule in Rulebook.load().rules if rule.id.rpartition("/")[2] in FOLLOWING]

@@ -31,7 +31,7 @@ from conformance.judging.consequences import follows
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import CarriedAnswer, Finding, ReferencedEvent
 from conformance.judging.view import EventListener, JudgeSetting
-from conformance.rules.verdicts import Verdict, combine
+from conformance.rules.verdicts import Level, Verdict, combine
 
 OfLinks = dict[str, list[tuple[LinkVerdict, Finding | None]]]
 """What came of each rule for the links of one request, with its reason and findings."""
@@ -321,11 +321,13 @@ class LinkedExchanges:
         where = self._places.name(number)
         return f"what breaks {cause} in exchange {where} may be why" if cause else None
 
-    def _broken_before(self, exchange: Exchange, links: Sequence[TurnLink]) -> set[str]:
+    def _broken_before(self, exchange: Exchange, links: Sequence[TurnLink]) -> dict[str, Level]:
         """The rules that earlier requests break for the answers that come back in this one."""
+        rules = linked_rules(self._heard[exchange.number][1].bound.rules)
+        levels = {each.id: each.compiled.rule.level for each in rules}
         found = (self._judged.get(tuple(a.number for a in each.answers)) for each in links)
         return {
-            rule
+            rule: levels.get(rule, Level.MUST)
             for known in found
             if known is not None
             for rule, number in known.broken.items()
