@@ -8,7 +8,13 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from conformance.judging.explained_difference import explains
-from conformance.judging.following_rules import COMPARED, FOLLOWING, ITEM_CLOSED, PART_ORDERS
+from conformance.judging.following_rules import (
+    COMPARED,
+    FOLLOWING,
+    ITEM_CLOSED,
+    PART_ORDERS,
+    WAITS_FOR,
+)
 from conformance.judging.hop_rules import OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
 from conformance.judging.mixed_answers import withdraw_mixed
@@ -120,7 +126,7 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
     is_other = finding.unit and set(cause.answers).isdisjoint(finding.answers)
-    if is_other or not _of_one_answer(cause, finding):
+    if is_other or not (_of_one_answer(cause, finding) and _lacks_what_is_due(cause, finding)):
         return False
     if finding.rule == THINKING_PARTS.id:
         return cause.event == finding.event  # elsewhere it is another part
@@ -128,6 +134,13 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return _is_part_left_open(cause, finding)
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
     return is_late or cause.event <= finding.event
+
+
+def _lacks_what_is_due(cause: Finding, finding: Finding) -> bool:
+    """Whether a field that could not be read is one of those that the other rule waits for."""
+    waits = WAITS_FOR.get(finding.rule.rpartition("/")[2])
+    fields = [path.rpartition(".")[2] for path, _ in cause.about.fields]
+    return not (waits and fields) or not set(waits).isdisjoint(fields)
 
 
 def _is_part_left_open(cause: Finding, finding: Finding) -> bool:

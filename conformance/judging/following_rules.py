@@ -213,6 +213,10 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking-shown": ("scenario/thinking",),
     "tail-kept": ("wire/chat/error-without-success",),
 }
+# Rule -> the fields without which nobody knows what it waits for; others of the same event are none.
+WAITS_FOR: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+    ("finish-present", "not-left-open"), ("choices", "index", "finish_reason")
+)
 # Rule over two answers -> the ones whose breach in either may be why their texts differ.
 COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     "stripping/opt-in/stream-thinks-as-body": (

@@ -185,11 +185,12 @@ def test_thinking_that_is_not_shown_may_count_as_none(
 @pytest.mark.parametrize(
     ("choice", "wanted"),
     [
-        ({"finish_reason": "content_filter"}, Verdict.VACUOUS),
-        ({"finish_reason": "stop"}, Verdict.FAIL),
+        ({"finish_reason": "content_filter", "content_filter_results": {}}, Verdict.VACUOUS),
+        ({"finish_reason": "content_filter"}, Verdict.FAIL),
+        ({"finish_reason": "stop", "content_filter_results": {}}, Verdict.FAIL),
         ({"finish_reason": "stop", "message": {"content": "Yes."}}, Verdict.FAIL),
     ],
-    ids=["filtered", "not filtered", "no role"],
+    ids=["Azure's filter", "another filter", "not filtered", "no role"],
 )
 def test_what_a_filter_took_whole_has_no_message(choice: Any, wanted: Verdict) -> None:
     body = {**CHAT, "choices": [{"index": 0, **choice}]}

@@ -68,6 +68,7 @@ VOCABULARY: Final = Vocabulary(
     ),
 )
 
+_FILTER_KEYS: Final = frozenset({"content_filter_results", "content_filter_result"})
 _UNROLLED: Final = {"tool_calls": "chat.tool", "reasoning_details": "chat.detail"}
 
 
@@ -250,9 +251,11 @@ class ChatReader:
             self._wire_message(None, NO_FIELDS)
 
     def _wire_message(self, message: Any, element: dict[str, Any]) -> None:
-        """A message stands for itself, with its choice's outcome."""
+        """A message stands for itself, with its choice's outcome and what Azure's filter said."""
         index, reason = element.get("index"), element.get("finish_reason")
-        self._sink.wire("chat.message", event_data(message, choice=index, finish_reason=reason))
+        is_filtered = reason == "content_filter" and not _FILTER_KEYS.isdisjoint(element)
+        data = event_data(message, choice=index, finish_reason=reason, filtered=is_filtered)
+        self._sink.wire("chat.message", data)
 
     def _wire_inner(self, inner: dict[str, Any], choice: Any) -> None:
         """Tells the elements of the lists in a delta or message."""
