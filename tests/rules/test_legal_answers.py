@@ -180,10 +180,11 @@ def test_a_call_of_a_program_stays_open(caller: Any, wanted: Verdict) -> None:
     body = {**response("Yes."), "output": [called(arguments="{}", **caller)]}
     created = {"type": "response.created", "response": {**body, "output": []}}
     events = [created, *events, {"type": "response.completed", "response": body}]
-    listed = "wire/responses-items/final-items-closed"
     # Where the closed item was open already, that is the finding.
-    assert streamed(listed, "openai.responses", events) is Verdict.PASS
-    rule = "wire/responses-items/whole-items-closed"
+    for listed in ("final-items-closed", "final-items-settled"):
+        rule = f"wire/responses-items/{listed}"
+        assert streamed(rule, "openai.responses", events) is Verdict.PASS
+    rule = "wire/responses-items/whole-items-settled"
     assert (verdict(rule, "openai.responses", body) is Verdict.FAIL) is (wanted is Verdict.FAIL)
 
 
