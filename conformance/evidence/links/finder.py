@@ -7,9 +7,9 @@ the same whole history, then those with the same last entry before them, then th
 calls, then those that another entry of the same run can only be of. The candidates left after that
 are all returned: if they differ in what a rule compares, it is unknown which one came back.
 Rule 3: an id that several answers or several calls of a request share proves nothing by itself: the
-call has to be the same. A short text proves nothing by itself either: its question has to be the
-same. Equal calls without a known id prove nothing beyond one file: who asks a model the same again
-gets the same calls.
+call has to be the same, and of a message its text or its history. A short text proves nothing by
+itself either: its question has to be the same. Equal calls without a known id prove nothing beyond
+one file: who asks a model the same again gets the same calls.
 Rule 4: an entry without evidence of its own (thinking, most often) belongs to the next entry in
 the same run of the model's entries, else to the one before it; one with calls to no answer without.
 Rule 5: one answer comes back in one run, unless ids prove otherwise, or the same thinking: of two
@@ -132,10 +132,20 @@ class LinkFinder:
             if known:
                 found = Candidates(f"call {call.id}", _likeliest(talk, run, known), by_id=True)
                 met.setdefault(found.key, found)
-        if not met and said.id and (known := self._look(("id", said.id))):
+        if not met and said.id and (known := self._of_message(talk, run, said)):
             found = Candidates(f"message {said.id}", _likeliest(talk, run, known), by_id=True)
             met[found.key] = found
         return met.values()
+
+    def _of_message(
+        self, talk: RepeatedTalk, run: range, said: HistoryEntry
+    ) -> tuple[AnswerPlace, ...]:
+        """The answers with a message of that id; of several, those that rule 3 leaves."""
+        known = self._look(("id", said.id))
+        if len(known) < 2:
+            return known
+        text = one_spelling(said.text)
+        return _near(talk, run, known) or _those(known, lambda each: text in each.turn.texts)
 
     def _by_text(self, talk: RepeatedTalk, run: range, said: HistoryEntry) -> Candidates | None:
         text = one_spelling(said.text or said.thought)
