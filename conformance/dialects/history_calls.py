@@ -256,6 +256,7 @@ class _ModelTurn(Struct):
 
 
 OF_CHAT: Final = CallPairing(CallIdPlace(("id",), "tool_calls"), CallIdPlace(("tool_call_id",)))
+OF_AGUI: Final = CallPairing(CallIdPlace(("id",), "toolCalls"), CallIdPlace(("toolCallId",)))
 OF_MESSAGES: Final = CallPairing(
     CallIdPlace(("id",), "content", frozenset({"tool_use"})),
     CallIdPlace(("tool_use_id",), "content", frozenset({"tool_result"})),

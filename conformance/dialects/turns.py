@@ -68,7 +68,8 @@ class HistoryForm(Struct, frozen=True):
     counts; `thread_path` is the end of a request's path that names it as `{thread}`, and
     `answer_thread` gives it of an event of the answer, where the server makes it up.
     `named` are dotted paths to what names the answer itself, where that is not
-    `RequestForm.previous`, and `answer_name` gives it of an event of the answer.
+    `RequestForm.previous`, and `answer_name` gives it of an event of the answer. `message_name`
+    gives the id of an entry of the history that an event of the answer states.
     """
 
     key: str
@@ -79,6 +80,7 @@ class HistoryForm(Struct, frozen=True):
     answer_thread: Callable[[Event], str] | None = None
     named: tuple[str, ...] = ()
     answer_name: Callable[[Event], str] | None = None
+    message_name: Callable[[Event], str] | None = None
 
 
 def history_call(id_: Any, name: Any, arguments: Any) -> HistoryCall:

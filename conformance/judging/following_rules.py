@@ -113,6 +113,18 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "delta-present": ("carries", ENDING.id),
     "session-agrees": ("events-of-session",),
     "item-closed": ("item-opened", "ids-stated"),
+    # A piece outside its item, or its turn, is none of what the whole is compared with.
+    **dict.fromkeys(("message-agrees", "raw-agrees"), ("item-opened", "item-over")),
+    "turn-last": ("item-opened", "item-over"),
+    "turn-finished": ("turn-ended",),
+    "turn-agrees": ("turn-named",),
+    "turn-own-id": ("turn-closed",),
+    "result-once": ("line-once",),
+    "call-ended": ("call-told-first", "call-told-once"),
+    "tool-resulted": ("tool-lifecycle",),
+    # Runs that nothing parts are counted as one.
+    "calls-counted": ("init-once", "end-last"),
+    "end-present": ("end-last",),
     "parts-kept": ("item-opened",),
     "part-opened": ("item-opened",),
     "turn-first": ("status-known",),
@@ -192,7 +204,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "encrypted-streamed": (ITEM_CLOSED,),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
     **dict.fromkeys(("state-keeps-thinking", "state-keeps-text", "state-keeps-calls"), _UNPLACED),
-    "answer-counted": ("*/reasoning-within-output", _OF_CLIENT),
+    "answer-counted": ("*/reasoning-within-output", "*/turn-own-id", _OF_CLIENT),
     # Counts that are no counts cannot be right.
     **dict.fromkeys(
         (
@@ -213,7 +225,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking-shown": ("scenario/thinking",),
     "tail-kept": ("wire/chat/error-without-success",),
 }
-# Rule -> the fields without which nobody knows what it waits for; others of the same event are none.
+# Rule -> the fields without which nobody knows what it waits for; no other field is one.
 WAITS_FOR: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
     ("finish-present", "not-left-open"), ("choices", "index", "finish_reason")
 )

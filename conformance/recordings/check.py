@@ -25,7 +25,8 @@ from conformance.evidence.expectations import (
 )
 from conformance.evidence.hop_sides import ReadAnswer
 from conformance.evidence.hops import upstream_reading
-from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges, may_link
+from conformance.evidence.links.exchanges import LinkedExchanges, may_link
+from conformance.evidence.links.places import ExchangePlaces
 from conformance.evidence.links.turns import with_turns
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.returned_answers import withdraw_returned

@@ -3,7 +3,8 @@
 Rule 1: recordings are brought together by what their answers are known by and what their requests
 repeat. What many answers have (a greeting) links none of them.
 Rule 2: such recordings are read again, all of one conversation at a time, and linked as one would
-be, earlier turns first. What is in one of them was judged there.
+be, earlier turns first. What is in one of them was judged there; a fault of a history that several
+of them repeat is one of the first.
 Rule 3: a conversation in files of more than MOST_BYTES is not read again, and a note says so.
 Recordings of a run are no conversation of a target: the run arranged it.
 """
@@ -23,9 +24,10 @@ from conformance.cassette import Recording, locate, open_recording
 from conformance.core.errors import CassetteError, ConformanceError
 from conformance.core.events import Exchange
 from conformance.evidence.expectations import stated_run
-from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges, may_link
+from conformance.evidence.links.exchanges import LinkedExchanges, may_link
 from conformance.evidence.links.finder import MOST_ALIKE
 from conformance.evidence.links.keys import LinkKeys
+from conformance.evidence.links.places import ExchangePlaces
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.turns import with_turns
 from conformance.judging.consequences import withdraw_followers
@@ -221,18 +223,36 @@ def _link_conversation(
     ledgers = {n: Ledger(StreamResult("", n, "", "", False, {}, ())) for n in numbered}
     linked.write(ledgers, [e.exchange for e in numbered.values()], lambda _: False, trusted=False)
     for number, each in numbered.items():
-        results, links = found[each.file], linked.links.get(number, ())
-        if isinstance(results, list) and (links or ledgers[number].verdicts):
-            own = places[number][1]
-            for at, result in enumerate(results):
-                if result.exchange == own and result.view == "wire":
-                    kept = Ledger(replace(result, links=(*result.links, *links)))
-                    home = recordings[each.file]
-                    merged = _merge_verdicts(kept, ledgers[number], each.exchange, home)
-                    withdraw_followers(merged, NAME)
-                    written = merged.result()
-                    sent = each.exchange.request
-                    results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
+        home, results = recordings[each.file], found[each.file]
+        at = _place_of(results, places[number][1])
+        if isinstance(results, list) and at is not None:
+            written = _linked_result(results[at], linked, each.exchange, ledgers[number], home)
+            if written is not None:
+                sent = each.exchange.request
+                results[at] = without_sent_secrets(rulebook.narrowed(written), sent)
+
+
+def _linked_result(
+    result: StreamResult,
+    linked: LinkedExchanges,
+    exchange: Exchange,
+    of_links: Ledger,
+    home: LinkedRecording,
+) -> StreamResult | None:
+    """The result of an exchange with what came of its links; None where nothing did."""
+    links = linked.links.get(exchange.number, ())
+    kept = Ledger(replace(result, links=(*result.links, *links)))
+    if links or of_links.verdicts:
+        withdraw_followers(_merge_verdicts(kept, of_links, exchange, home), NAME)
+    linked.withdraw_repeated({exchange.number: kept}, [exchange])
+    is_same = not links and not of_links.verdicts and len(kept.findings) == len(result.findings)
+    return None if is_same else kept.result()
+
+
+def _place_of(results: FileOutcome, exchange: int) -> int | None:
+    """Where the result of an exchange, as it was on the wire, is among those of its file."""
+    stated = enumerate(results if isinstance(results, list) else ())
+    return next((n for n, r in stated if (r.exchange, r.view) == (exchange, "wire")), None)
 
 
 def _state_turns(outcomes: Sequence[list[StreamResult]]) -> None:

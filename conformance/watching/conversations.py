@@ -17,7 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.core.events import Exchange, Request
-from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
+from conformance.evidence.links.exchanges import LinkedExchanges
+from conformance.evidence.links.places import ExchangePlaces
+from conformance.evidence.links.repeated_faults import RepeatedFaults
+from conformance.evidence.links.requests import RepeatedTalk
 from conformance.judging.consequences import withdraw_followers
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, StreamResult
@@ -38,6 +41,13 @@ class TalkPlace(Struct, frozen=True):
     after: int | None = None
 
 
+class _OfRequest(Struct, frozen=True):
+    """What came of the links of a request, and which faults its history repeats."""
+
+    result: StreamResult
+    repeated: tuple[RepeatedFaults, RepeatedTalk] | None
+
+
 class TrafficConversations:
     """Takes every exchange twice, when its request is there and when it is over.
 
@@ -49,7 +59,7 @@ class TrafficConversations:
         self._judge = judge
         self._linked = LinkedExchanges(ExchangePlaces(""), by=NAME)
         self._conversations = 0
-        self._results: dict[int, StreamResult] = {}  # what came of links, while it is under way
+        self._results: dict[int, _OfRequest] = {}  # while it is under way
         self._sizes: OrderedDict[int, int] = OrderedDict()  # of answers that are remembered
         self._size = 0
 
@@ -67,7 +77,9 @@ class TrafficConversations:
         ledger = Ledger(StreamResult("", exchange.number, "", "", False, {}, ()))
         self._linked.write_request(exchange, ledger)
         withdraw_followers(ledger, NAME)
-        self._results[exchange.number] = result = ledger.result()
+        result = ledger.result()
+        repeated = self._linked.repeated(exchange)
+        self._results[exchange.number] = _OfRequest(result, repeated)
         links = self._linked.links.get(exchange.number, ())
         if links:
             self._add_turn(exchange.number, links[-1].exchange)
@@ -99,14 +111,26 @@ class TrafficConversations:
 
     def written(self, number: int, result: StreamResult | None) -> StreamResult | None:
         """The result of an exchange that is over, with what came of its links."""
-        of_links = self._results.pop(number, None)
-        if of_links is None or result is None:
+        of_request = self._results.pop(number, None)
+        if of_request is None or result is None:
             return result
+        of_links = of_request.result
         ledger = Ledger(replace(result, links=self._linked.links.get(number, ())))
         for rule, verdict in of_links.verdicts.items():
             found = [each for each in of_links.findings if each.rule == rule]
             ledger.add(rule, verdict, of_links.reasons.get(rule, ""), found, by=NAME)
+        if of_request.repeated is not None:
+            faults, talk = of_request.repeated
+            faults.withdraw(ledger, talk, NAME)
         return ledger.result()
+
+    def is_repeated(self, number: int, found: Finding) -> bool:
+        """Whether an earlier request was blamed for what is found in the history of this one."""
+        of_request = self._results.get(number)
+        if of_request is None or of_request.repeated is None:
+            return False
+        faults, talk = of_request.repeated
+        return faults.is_known(found, talk)
 
     def _remember_answer(self, setting: JudgeSetting, exchange: Exchange) -> bool:
         """Whether an answer can come back."""

@@ -218,7 +218,8 @@ class WatchedExchange:
         return self._add_findings(f for chunk in chunks for f in stream.feed(chunk.data, chunk.ms))
 
     def _add_findings(self, found: Iterable[Finding]) -> Sequence[Finding]:
-        clean = [redact_finding(each, self.clean) for each in found]
+        new = [each for each in found if not self._conversations.is_repeated(self.number, each)]
+        clean = [redact_finding(each, self.clean) for each in new]
         self.findings += clean
         return clean
 

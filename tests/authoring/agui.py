@@ -78,11 +78,12 @@ def snapshot(*messages: Fields) -> Fields:
     return event("MESSAGES_SNAPSHOT", messages=list(messages))
 
 
-def run(parts: Iterable[list[Fields]], version: str = "1.0") -> tuple[Message, ...]:
+def run(parts: Iterable[list[Fields]], version: str = "1.0", **named: str) -> tuple[Message, ...]:
     """A whole stream; without a version it is one of the earlier protocol."""
+    ids = {**RUN, **named}
     stated = {"protocolVersion": version} if version else {}
     outcome = {"outcome": {"type": "success"}} if version else {}
-    begun, over = event("RUN_STARTED", **RUN, **stated), event("RUN_FINISHED", **RUN, **outcome)
+    begun, over = event("RUN_STARTED", **ids, **stated), event("RUN_FINISHED", **ids, **outcome)
     return tuple(map(Message, [begun, *chain.from_iterable(parts), over]))
 
 

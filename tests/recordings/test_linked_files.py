@@ -20,6 +20,7 @@ from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from tests.evidence.links import edits
 from tests.evidence.links.talks import TALKERS, TEXT, history_of, talk, with_history
+from tests.evidence.links.test_repeated_faults import edited, without_result
 
 SEALED: Final = {
     "messages": "history/messages/signed-unchanged",
@@ -249,3 +250,13 @@ def test_large_conversation_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
     assert linked(report) == {}
     (note,) = (each for each in report.notes if "are not linked" in each)
     assert note.startswith("2 files that continue each other, turn-1.cassette.jsonl among them")
+
+
+@pytest.mark.parametrize("name", ["messages", "deepseek", "mistral"])
+def test_a_fault_that_files_repeat_is_one_of_the_first(name: str, tmp_path: Path) -> None:
+    filed(tmp_path, name, edited(name, 1, without_result))
+    report = check_paths([tmp_path])
+    assert history_findings(report) == [("history/calls/answered", "turn-2")]
+    given = [each.reasons.get("history/calls/answered") for each in report.streams]
+    where = "reported in exchange 1 of turn-2.cassette.jsonl"
+    assert given[2:] == [where] * 2

@@ -19,6 +19,7 @@ from conformance.watching.timeline import write_timeline
 from conformance.watching.traffic import Traffic
 from tests.evidence.links import edits
 from tests.evidence.links.talks import TALKERS, history_of, talk, with_history
+from tests.evidence.links.test_repeated_faults import edited, without_result
 from tests.watching.relayed import new_traffic, relayed
 from tests.watching.test_traffic import Listener
 
@@ -175,3 +176,11 @@ def test_internal_error_leaves_judging_alone(
     assert third.note == "not linked with others: KeyError: 'x'"
     assert third.result is not None
     assert third.result.verdicts
+
+
+@pytest.mark.parametrize("name", ["messages", "deepseek", "mistral"])
+def test_a_fault_that_requests_repeat_is_shown_once(name: str) -> None:
+    watcher = Listener()
+    traffic = passed(traffic_of(name, watcher), numbered(edited(name, 1, without_result)))
+    assert [number for number, _ in history_rules(traffic)] == [2]
+    assert len([line for line in watcher.lines if " history/" in line]) == 1

@@ -10,7 +10,8 @@ Rule 5: a sealed value says, as `owner_known`, whether an event before named the
         call.
 Rule 6: a delta of the shared state or of an activity says, as `applies`, whether it does, and a
         snapshot of the messages, as `adds_text`, `renames` and `drops_calls`, how it differs from
-        what was streamed. The results of calls that it holds are `agui.result`, one each.
+        what was streamed. The results of calls that it holds are `agui.result`, one each. When a
+        run is finished, what a client holds of its messages is `agui.held`, one each.
 Rule 7: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
         of semantics.
 """
@@ -22,11 +23,13 @@ from typing import Any, Final
 
 from conformance.core.events import Event, Frame, Request
 from conformance.core.reading import Reading
+from conformance.dialects.agui.held import HeldMessages
 from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
 from conformance.dialects.agui.shared_state import SharedState
 from conformance.dialects.agui.streamed import StreamedCalls, StreamedTexts, stated_results
 from conformance.dialects.agui.wire_keys import EVENTS
 from conformance.dialects.history import vocabulary
+from conformance.dialects.history_calls import OF_AGUI
 from conformance.dialects.json_edge import event_data, mapping, objects, string, whole
 from conformance.dialects.typed import TypedReader
 
@@ -56,7 +59,10 @@ _TAKEN: Final[Mapping[str, Take]] = {
     "MESSAGES_SNAPSHOT": lambda run, event: run.snapshot(event.get("messages")),
 }
 _KNOWN: Final = EVENTS.types
-VOCABULARY: Final = vocabulary(NAME, *_KNOWN, "agui.unknown", "agui.result", OVERFLOW)
+_OF_REQUESTS: Final = ("request.call", "request.result")
+VOCABULARY: Final = vocabulary(
+    NAME, *_KNOWN, "agui.unknown", "agui.result", "agui.held", *_OF_REQUESTS, OVERFLOW
+)
 _SEALED: Final = "REASONING_ENCRYPTED_VALUE"
 _MOST_OWNERS: Final = 4096  # ids of messages and calls that are remembered
 _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning": "reasoningTokens"}
@@ -69,6 +75,7 @@ class AguiReader(TypedReader[RunMessages]):
     unknown = "agui.unknown"
     is_of_api = False
     history = "messages"
+    call_pairing = OF_AGUI
 
     def __init__(self, reading: Reading) -> None:
         self._owners: set[str] = set()
@@ -81,6 +88,7 @@ class AguiReader(TypedReader[RunMessages]):
         self._steps: dict[str, int] = {}
         self._stepped = 0
         self._calls = StreamedCalls()
+        self._held = HeldMessages()
 
     def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -89,11 +97,15 @@ class AguiReader(TypedReader[RunMessages]):
             self._announce(string(fields.get("runId")))
         self._streamed.take(kind, fields)
         self._calls.take(kind, fields)
+        self._held.take(kind, fields)
         stated = event_data(payload, **self._judged(kind, fields))
         self._sink.wire(kind if kind in _KNOWN else self.unknown, stated)
         if kind == "MESSAGES_SNAPSHOT":
             for result in stated_results(fields.get("messages")):
                 self._sink.wire("agui.result", result)
+        elif kind == "RUN_FINISHED":
+            for held in self._held.events(self._streamed.text):
+                self._sink.wire("agui.held", held)
         self._note_owner(fields)
         if self._content.is_over:
             return

@@ -21,8 +21,17 @@ from copy import deepcopy
 from typing import Any, Final
 
 from conformance.core.events import Event
-from conformance.dialects.json_edge import elements, mapping, string
+from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.requests import Continuation, Question, RequestForm
+from conformance.dialects.turns import (
+    HistoryCall,
+    HistoryEntry,
+    HistoryForm,
+    history_call,
+    listed,
+    speaker,
+    spoken,
+)
 
 Message = dict[str, Any]
 
@@ -160,3 +169,28 @@ REQUEST: Final = RequestForm(
     conversation="threadId",
     own_id="runId",
 )
+
+
+def _read_entry(entry: Any) -> HistoryEntry:
+    """A message: reasoning is the model's, and activities are of nobody."""
+    fields = mapping(entry)
+    text, name = spoken(fields.get("content")), string(fields.get("id"))
+    if fields.get("role") == "reasoning":
+        return HistoryEntry("model", id=name, thought=text)
+    by = speaker(fields.get("role"))
+    if by == "tool":
+        return HistoryEntry(by, text, results=(string(fields.get("toolCallId")),), id=name)
+    calls = [_read_call(each) for each in objects(fields.get("toolCalls"))]
+    return HistoryEntry(by, text, tuple(calls), id=name)
+
+
+def _read_call(call: Mapping[str, Any]) -> HistoryCall:
+    function = mapping(call.get("function"))
+    return history_call(call.get("id"), function.get("name"), function.get("arguments"))
+
+
+def _message_name(event: Event) -> str:
+    return string(event.data.get("id")) if event.type == "agui.held" else ""
+
+
+TURNS: Final = HistoryForm("messages", listed("messages"), _read_entry, message_name=_message_name)

@@ -59,6 +59,10 @@ class StreamedTexts:
         elif kind in _ENDS:
             self._open.discard(name)
 
+    def text(self, name: str) -> str:
+        """All that a message was streamed with; empty where that is not known."""
+        return "" if self._is_full else "".join(self._texts.get(name, ()))
+
     @property
     def _is_full(self) -> bool:
         return self._size > MOST_TEXT or len(self._texts) + len(self._open) > MOST_MESSAGES

@@ -1,7 +1,8 @@
 """Dialect `codex.exec`: what `codex exec --json` writes.
 
 Rule 1: a line is a wire event of its `type`, with the payload as it stands; a type that is not
-        known is `line.unknown`, which is no error.
+        known is `line.unknown`, which is no error. One of an item says in which `run` of the
+        command it is, counted by the threads that were started or resumed.
 Rule 2: an item of reasoning or text is said when it is completed: it comes whole. Reasoning is a
         summary, its parts joined.
 Rule 3: an item that does something is a call that is carried out here: it starts and ends with the
@@ -92,6 +93,7 @@ class ExecReader(ProgramReader[ExecItems]):
 
     def __init__(self, reading: Reading) -> None:
         self._has_thread = False
+        self._runs = 0
         super().__init__(reading)
 
     def _renew(self) -> None:
@@ -104,8 +106,10 @@ class ExecReader(ProgramReader[ExecItems]):
         if kind == "turn.started":
             self._announce("", has_spoken=self._has_spoken)
         elif kind == "thread.started":
+            self._runs += 1
             self._announce_thread()
-        self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload))
+        of_run = {"run": self._runs} if kind in _ITEMS else {}
+        self._sink.wire(kind if kind in LINES else self.unknown, event_data(payload, **of_run))
         self._has_spoken = self._has_spoken or (self._announced is not None and kind in _ITEMS)
         if self._content.is_over:
             return

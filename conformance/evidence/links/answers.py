@@ -74,6 +74,7 @@ class AnswerListener:
         turns = dialect.turns
         self._answer_thread = turns.answer_thread if turns is not None else None
         self._answer_name = turns.answer_name if turns is not None else None
+        self._message_name = turns.message_name if turns is not None else None
         self._thread = ""
         self._broken = "" if exchange.end == "eof" else _BROKEN
         self._is_short = False
@@ -94,6 +95,8 @@ class AnswerListener:
         if self._answer_name is not None and (name := self._answer_name(event)):
             self._ids.append(name)
             self._answer_name = None
+        if self._message_name is not None and (name := self._message_name(event)):
+            self._ids.append(name)
         if self._answer_id is not None and (named := self._answer_id(event)):
             self._ids.append(named)
             self._answer_id = None

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from conformance.core.events import Event
 from conformance.evidence.links.answers import AnswerTurn
-from conformance.evidence.links.finder import BY_ID, TurnLink
+from conformance.evidence.links.assignment import TurnLink
+from conformance.evidence.links.finder import BY_ID
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
 from conformance.evidence.links.kept import AGAIN, KEPT, MOVED, NAMED, RESUMED, kept_events
 from conformance.evidence.links.left_out import ELSEWHERE, why_left_out

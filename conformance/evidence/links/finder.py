@@ -7,9 +7,9 @@ the same whole history, then those with the same last entry before them, then th
 calls, then those that another entry of the same run can only be of. The candidates left after that
 are all returned: if they differ in what a rule compares, it is unknown which one came back.
 Rule 3: an id that several answers or several calls of a request share proves nothing by itself: the
-call has to be the same. A short text proves nothing by itself either: its question has to be the
-same. Equal calls without a known id prove nothing beyond one file: who asks a model the same again
-gets the same calls.
+call has to be the same, and of a message its text or its history. A short text proves nothing by
+itself either: its question has to be the same. Equal calls without a known id prove nothing beyond
+one file: who asks a model the same again gets the same calls.
 Rule 4: an entry without evidence of its own (thinking, most often) belongs to the next entry in
 the same run of the model's entries, else to the one before it; one with calls to no answer without.
 Rule 5: one answer comes back in one run, unless ids prove otherwise, or the same thinking: of two
@@ -27,14 +27,19 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from conformance.core.spelling import one_spelling
 from conformance.dialects.turns import HistoryCall, HistoryEntry
 from conformance.evidence.links.answers import AnswerTurn
+from conformance.evidence.links.assignment import (
+    AnswerPlace,
+    Candidates,
+    LinkAssignment,
+    TurnLink,
+)
 from conformance.evidence.links.keys import Key, answer_keys, content_keys
 from conformance.evidence.links.requests import RepeatedTalk
 
@@ -43,56 +48,6 @@ MOST_KEYS: Final = 1_000_000
 BY_ID: Final = "the id of the answer"
 LONG: Final = 40  # characters of a text that identifies an answer by itself
 _SHARED: Final = 8  # characters that an altered text has to share
-
-
-class AnswerPlace(NamedTuple):
-    """An answer, its history, the last entry of that, and what the model said last in it.
-
-    What is unknown is empty.
-    """
-
-    turn: AnswerTurn
-    before: bytes
-    last: bytes
-    last_turn: bytes
-
-
-class Candidates(NamedTuple):
-    """The answers that may come back in an entry, the newest first, and the evidence.
-
-    `alike` are all that say the same, also those that its history makes less likely.
-    """
-
-    evidence: str
-    answers: tuple[AnswerPlace, ...]
-    by_id: bool = False
-    is_sure: bool = True
-    alike: tuple[AnswerPlace, ...] = ()
-
-    @property
-    def key(self) -> tuple[int, ...]:
-        return tuple(each.turn.number for each in self.answers)
-
-
-class TurnLink(Struct, frozen=True):
-    """Entries of a request that bring back one of these answers, and the evidence.
-
-    `merged` are other answers that the same entries bring back in part. `is_sure` is False if
-    another conversation may hold the same by chance. `is_asked_so`: the entry before is the one
-    that was answered. Where the request names the answer there are no entries, and `again` are
-    those that repeat it all the same. `misplaced` is the entry that stands behind the turn and was
-    before it, or before it and was not there yet; -1 where there is none.
-    """
-
-    answers: tuple[AnswerTurn, ...]
-    evidence: str
-    entries: tuple[int, ...]
-    is_current: bool
-    merged: tuple[int, ...] = ()
-    is_sure: bool = True
-    is_asked_so: bool = False
-    again: tuple[int, ...] = ()
-    misplaced: int = -1
 
 
 class LinkFinder:
@@ -134,7 +89,7 @@ class LinkFinder:
 
     def links(self, talk: RepeatedTalk, named: str = "") -> list[TurnLink]:
         """What the request brings back; `named` is the id of the answer that it says it follows."""
-        found = _Assignment(talk)
+        found = LinkAssignment(talk)
         unnamed: dict[bytes, list[Candidates]] = {}
         for run in talk.runs():
             given = _agreed([self._candidates(talk, run, place) for place in run])
@@ -177,10 +132,20 @@ class LinkFinder:
             if known:
                 found = Candidates(f"call {call.id}", _likeliest(talk, run, known), by_id=True)
                 met.setdefault(found.key, found)
-        if not met and said.id and (known := self._look(("id", said.id))):
+        if not met and said.id and (known := self._of_message(talk, run, said)):
             found = Candidates(f"message {said.id}", _likeliest(talk, run, known), by_id=True)
             met[found.key] = found
         return met.values()
+
+    def _of_message(
+        self, talk: RepeatedTalk, run: range, said: HistoryEntry
+    ) -> tuple[AnswerPlace, ...]:
+        """The answers with a message of that id; of several, those that rule 3 leaves."""
+        known = self._look(("id", said.id))
+        if len(known) < 2:
+            return known
+        text = one_spelling(said.text)
+        return _near(talk, run, known) or _those(known, lambda each: text in each.turn.texts)
 
     def _by_text(self, talk: RepeatedTalk, run: range, said: HistoryEntry) -> Candidates | None:
         text = one_spelling(said.text or said.thought)
@@ -214,108 +179,10 @@ class LinkFinder:
         return Candidates("the same place", _likeliest(talk, run, near), is_sure=False)
 
 
-class _Found(Struct):
-    candidates: Candidates
-    entries: list[int]
-    runs: list[int]
-
-
-class _Assignment:
-    """Which entries of one request belong to which answers."""
-
-    def __init__(self, talk: RepeatedTalk) -> None:
-        self._talk = talk
-        self._found: dict[tuple[int, ...], _Found] = {}
-        self._holders: dict[int, set[tuple[int, ...]]] = {}
-
-    def take_run(self, run: range, candidates: Sequence[list[Candidates]]) -> None:
-        """Rule 4."""
-        following: list[Candidates] = []
-        taken: list[list[Candidates]] = []
-        for own in reversed(candidates):
-            following = own or following
-            taken.append(following)
-        preceding: list[Candidates] = []
-        for place, own, given in zip(run, candidates, reversed(taken), strict=True):
-            preceding = given or preceding
-            for each in preceding:
-                if each in own or not self._has_other_calls(place, each):
-                    self._add(run.start, place, each)
-
-    def _has_other_calls(self, place: int, given: Candidates) -> bool:
-        """Whether an entry makes calls, and none of these answers does."""
-        made = any(each.turn.calls for each in given.answers)
-        return bool(self._talk.said[place].calls) and not made
-
-    def _add(self, run: int, place: int, given: Candidates) -> None:
-        found = self._found.setdefault(given.key, _Found(given, [], []))
-        is_new_run = found.runs and found.runs[-1] != run
-        if is_new_run and not given.by_id:  # rule 5
-            if _fits_place(self._talk, found.runs[0], found.candidates):
-                if not self._talk.is_copy(place, found.entries):
-                    return
-            else:
-                for old in found.entries:
-                    self._holders[old].discard(given.key)
-                found.entries.clear()
-                found.runs.clear()
-        found.entries.append(place)
-        found.runs.append(run)
-        self._holders.setdefault(place, set()).add(given.key)
-
-    def links(self) -> list[TurnLink]:
-        kept = [each for each in self._found.values() if each.entries]
-        places = ((each, self._place_to_follow(each, kept)) for each in kept)
-        misplaced = next(((each, at) for each, at in places if at >= 0), None)
-        return [
-            TurnLink(
-                tuple(each.turn for each in found.candidates.answers),
-                found.candidates.evidence,
-                tuple(found.entries),
-                self._talk.is_current(found.entries[-1]),
-                tuple(self._others(key, found)),
-                found.candidates.is_sure,
-                _is_asked_so(self._talk, found),
-                misplaced=misplaced[1] if misplaced is not None and misplaced[0] is found else -1,
-            )
-            for key, found in self._found.items()
-            if found.entries
-        ]
-
-    def _place_to_follow(self, found: _Found, kept: Iterable[_Found]) -> int:
-        """Rule 6: the entry that it should come behind; -1 where it is in order."""
-        if len(found.candidates.answers) > 1:
-            return -1
-        talk, answer, last = self._talk, found.candidates.answers[0], found.entries[-1]
-        if answer.last_turn and talk.model_outlines.count(answer.last_turn) == 1:
-            place = talk.model_outlines.index(answer.last_turn)
-            holders = (each.candidates.answers for each in kept if place in each.entries)
-            numbers = [answers[0].turn.number for answers in holders if len(answers) == 1]
-            if place > last and any(number < answer.turn.number for number in numbers):
-                return place
-        start = found.runs[-1]
-        is_last = last == len(talk.said) - 1 and not answer.turn.is_short and not answer.turn.calls
-        if is_last and start > 1 and talk.said[start - 1].by == "user":
-            was_asked = (talk.outlines[start - 1], talk.outlines[start - 2])
-            if answer.last not in was_asked[:1] and answer.last == was_asked[1]:
-                return start - 1
-        return -1
-
-    def _others(self, key: tuple[int, ...], found: _Found) -> list[int]:
-        beside = {other[0] for place in found.entries for other in self._holders[place] - {key}}
-        return sorted(beside)
-
-
 def _entries_of(named: TurnLink, links: Iterable[TurnLink]) -> tuple[int, ...]:
     number = named.answers[0].number
     found = (each.entries for each in links if [a.number for a in each.answers] == [number])
     return tuple(place for entries in found for place in entries)
-
-
-def _is_asked_so(talk: RepeatedTalk, found: _Found) -> bool:
-    start = found.runs[0]
-    before = talk.outlines[start - 1] if start else b""
-    return all(each.last == before for each in found.candidates.answers)
 
 
 def _has_call(call: HistoryCall, answer: AnswerPlace) -> bool:
@@ -368,10 +235,6 @@ def _among(found: Candidates, sure: AbstractSet[int]) -> Candidates:
 def _answers_same(talk: RepeatedTalk, run: range, found: Sequence[AnswerPlace]) -> bool:
     """Whether the whole history of each answer is what precedes the run."""
     return run.start > 0 and all(each.before == talk.before[run.start] for each in found)
-
-
-def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:
-    return any(each.before == talk.before[run] for each in found.answers)
 
 
 def _resembles(turn: AnswerTurn, said: HistoryEntry) -> bool:

@@ -19,7 +19,7 @@ from typing import Final
 from conformance.core.events import Exchange
 from conformance.core.json_values import value_at
 from conformance.dialects.base import Dialect
-from conformance.evidence.links.finder import TurnLink
+from conformance.evidence.links.assignment import TurnLink
 from conformance.evidence.links.requests import RepeatedTalk
 
 ELSEWHERE: Final = "the request goes to another model than the one that thought so"

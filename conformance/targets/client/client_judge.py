@@ -35,7 +35,8 @@ from conformance.dialects import get
 from conformance.evidence.compared_exchanges import compare_exchanges, sent_contributions
 from conformance.evidence.expectations import judges_requests
 from conformance.evidence.links.exchanges import NAME as LINKS
-from conformance.evidence.links.exchanges import ExchangePlaces, LinkedExchanges
+from conformance.evidence.links.exchanges import LinkedExchanges
+from conformance.evidence.links.places import ExchangePlaces
 from conformance.judging import harness
 from conformance.judging.client_calls import calls_as_sent
 from conformance.judging.client_view import check_client, compares_views, undeclared_rules

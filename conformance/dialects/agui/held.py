@@ -1,0 +1,71 @@
+"""What a client of the protocol holds of the messages of a run when that is over.
+
+That is what it is to send back with the next run: the text of each message, and what it was sealed
+with.
+
+Rule 1: a message is known by its id, and a sealed value by the message or call that it names; one
+        that names none is held by nobody.
+Rule 2: a snapshot's messages take the place of those with their ids, sealed values included. What
+        it lacks goes, except reasoning where it holds none.
+Beyond MOST_HELD messages nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from conformance.dialects.json_edge import objects, string
+
+MOST_HELD: Final = 4096
+_ROLES: Final = {"TEXT": "assistant", "REASONING": "reasoning", "TOOL": "call"}
+
+
+class HeldMessages:
+    """The messages and calls of one run, in the order in which they were first named."""
+
+    def __init__(self) -> None:
+        self._roles: dict[str, str] = {}
+        self._sealed: dict[str, str] = {}
+        self._stated: dict[str, str] = {}  # texts that a snapshot put in their place
+        self._is_full = False
+
+    def take(self, kind: str, fields: dict[str, Any]) -> None:
+        """One event of the run."""
+        if kind == "REASONING_ENCRYPTED_VALUE":
+            owner = string(fields.get("entityId"))
+            if owner in self._roles:
+                self._sealed[owner] = string(fields.get("encryptedValue"))
+        elif kind == "MESSAGES_SNAPSHOT":
+            self._replace(list(objects(fields.get("messages"))))
+        elif kind.endswith(("_START", "_CHUNK")) and kind != "STEP_START":
+            self._name(kind.partition("_")[0], fields)
+
+    def _name(self, kind: str, fields: dict[str, Any]) -> None:
+        name = string(fields.get("toolCallId" if kind == "TOOL" else "messageId"))
+        if not name or kind not in _ROLES:
+            return
+        self._is_full = self._is_full or len(self._roles) >= MOST_HELD
+        if not self._is_full:
+            self._roles.setdefault(name, string(fields.get("role")) or _ROLES[kind])
+
+    def _replace(self, messages: list[dict[str, Any]]) -> None:
+        calls = [call for each in messages for call in objects(each.get("toolCalls"))]
+        stated = {string(each.get("id")): each for each in (*messages, *calls)}
+        shows_thinking = any(each.get("role") == "reasoning" for each in messages)
+        for name, role in [*self._roles.items()]:
+            if name in stated:
+                self._sealed.pop(name, None)
+                if sealed := string(stated[name].get("encryptedValue")):
+                    self._sealed[name] = sealed
+                self._stated[name] = string(stated[name].get("content"))
+            elif role != "reasoning" or shows_thinking:
+                self._roles.pop(name)
+                self._sealed.pop(name, None)
+
+    def events(self, streamed: Callable[[str], str]) -> Iterator[dict[str, str]]:
+        """Each message with its `text` and what it is `sealed` with; `streamed` gives its text."""
+        for name, role in () if self._is_full else self._roles.items():
+            text = self._stated.get(name, streamed(name))
+            data = {"id": name, "role": role, "text": text, "sealed": self._sealed.get(name, "")}
+            yield {key: value for key, value in data.items() if value}
