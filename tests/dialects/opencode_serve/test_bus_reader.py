@@ -166,7 +166,7 @@ def test_a_session_that_waits_for_its_user_is_not_left_busy(kind: str) -> None:
     talk = Session()
     waits = [*talk.asked("Go on?"), talk.status("busy"), *talk.begun(), talk.sent(kind)]
     assert rules_failed(*waits) == set()
-    answered = talk.sent(f"{kind.split('.')[0]}.replied")
+    answered = talk.sent(f"{kind.split('.', maxsplit=1)[0]}.replied")
     assert rules_failed(*waits, answered) == {"turn-ended"}
     assert rules_failed(*waits[:-1]) == {"turn-ended"}
 
