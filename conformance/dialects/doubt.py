@@ -31,7 +31,11 @@ def doubt(first: Iterable[tuple[Frame, Any]], name: str) -> str | None:
         return None
     payloads: list[_Payload] = []
     for frame, payload in first:
-        if frame.kind in STREAMED and isinstance(payload, Mapping):
+        if frame.kind == "text":
+            payloads.append((frame, {"text": payload}))
+            if len(payloads) == ENOUGH:
+                break
+        elif frame.kind in STREAMED and isinstance(payload, Mapping):
             payloads.append((frame, payload))
             if len(payloads) == ENOUGH and not _speaks_against(dialect, payloads):
                 return None
@@ -39,19 +43,23 @@ def doubt(first: Iterable[tuple[Frame, Any]], name: str) -> str | None:
 
 
 def _speaks_against(dialect: Dialect, payloads: list[_Payload]) -> str | None:
-    return _unknown_ones(dialect, payloads) or dialect.doubts([each for _, each in payloads])
+    is_text = bool(payloads) and payloads[0][0].kind == "text"
+    unknown = None if is_text else _unknown_ones(dialect, payloads)
+    return unknown or dialect.doubts([each for _, each in payloads])
 
 
 def _unknown_ones(dialect: Dialect, payloads: list[_Payload]) -> str | None:
     """A type that nobody knows is a fault in a stream that begins as the dialect does.
 
-    There only payloads of another dialect count, and those that share no key with a known one.
+    There only payloads of another dialect count, and those that share no key with a known one;
+    but all do where the beginning is the only payload that anybody knows.
     """
     family = _family(dialect)
     unknown = [each for each in payloads if not _is_known(family, each)]
     if len(unknown) < FEWEST_UNKNOWN:
         return None
-    if _is_known(family, payloads[0]):
+    known = sum(_is_of(family, each) and not _is_of_anybody(each[1]) for each in payloads)
+    if known > 1 and _is_known(family, payloads[0]):
         keys = {key for each in payloads if _is_known(family, each) for key in each[1]}
         unknown = [each for each in unknown if keys.isdisjoint(each[1]) or recognise(*each)]
     if len(unknown) < FEWEST_UNKNOWN or len(unknown) * 2 <= len(payloads):
@@ -60,7 +68,11 @@ def _unknown_ones(dialect: Dialect, payloads: list[_Payload]) -> str | None:
 
 
 def _is_known(family: Sequence[Dialect], each: _Payload) -> bool:
-    return any(_knows(dialect, *each) for dialect in family) or _is_of_anybody(each[1])
+    return _is_of(family, each) or _is_of_anybody(each[1])
+
+
+def _is_of(family: Sequence[Dialect], each: _Payload) -> bool:
+    return any(_knows(dialect, *each) for dialect in family)
 
 
 def _family(dialect: Dialect) -> list[Dialect]:

@@ -23,8 +23,9 @@ class Endpoint(Struct, frozen=True):
     path says what other APIs say in the body. So it does where `stream_path` is stated: there a
     stream is asked for, at `path` a whole body. `base` is the base path of servers whose URL has
     none. `headers` go with every request, and `key_header` holds the key: as a bearer token in
-    `authorization`, else as it is. A path that ends alike and has `never_below` in it is another
-    API's. `only_named`: a run asks it only where `--api` names it, for other APIs share its path.
+    `authorization`, else as it is. A path that ends alike and has one of `never_below` in it is
+    another API's. `only_named`: a run asks it only where `--api` names it, for other APIs share
+    its path.
     """
 
     api: str
@@ -33,13 +34,13 @@ class Endpoint(Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
     key_header: str = _BEARER
     stream_path: str = ""
-    never_below: str = ""
+    never_below: tuple[str, ...] = ()
     only_named: bool = False
 
     def serves(self, path: str) -> bool:
         """Whether a request path, maybe with a query, leads here."""
         plain = _plain(path)
-        if self.never_below and self.never_below in plain:
+        if any(each in plain for each in self.never_below):
             return False
         return any(_pattern(each).search(plain) for each in (self.path, self.stream_path) if each)
 

@@ -349,6 +349,10 @@ def test_of_two_dialects_at_one_path_the_body_shows_which_is_asked(
     assert dialects.dialect_at("/generate", body) == asked
 
 
+def test_the_first_api_of_cohere_is_not_that_of_sglang() -> None:
+    assert dialects.dialect_at("/v1/generate", {"prompt": "Hi", "model": "command"}) is None
+
+
 @pytest.mark.parametrize("framing", ["lines", "body"])
 def test_rules_of_event_streams_apply_where_a_dialect_has_such_streams(framing: Framing) -> None:
     data = {"lines": b'{"done":true}\n{"done":true}\n', "body": b'{"done":true}'}[framing]

@@ -79,6 +79,16 @@ def test_a_session_of_claude_code_stays_one(line: dict[str, Any]) -> None:
     assert shown(SAID, line) == "claude.stream-json"
 
 
+@pytest.mark.parametrize("end", [[], [{"type": "error", "message": "Authentication failed"}]])
+def test_one_beginning_with_a_known_name_makes_no_stream_of_it(end: list[dict[str, Any]]) -> None:
+    """Lines of Droid share the first one, and the keys of all, with those of Claude Code."""
+    opening = {"type": "system", "subtype": "init", "session_id": "s", "timestamp": 1}
+    kinds = ("message", "tool_call", "tool_result", "completion")
+    lines = [{"type": kind, "session_id": "s", "timestamp": 2} for kind in kinds]
+    assert shown(opening, *lines, *end) is None
+    assert shown(opening, *lines, SAID) == "claude.stream-json"
+
+
 SOMEBODYS_OPENING: dict[str, Any] = {
     "type": "message_start",
     "message": {"id": "m", "role": "assistant", "model": "x"},

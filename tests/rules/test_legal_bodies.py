@@ -39,6 +39,21 @@ def test_shown_thinking_may_be_left_uncounted(
 
 
 @pytest.mark.parametrize(
+    ("model", "wanted"),
+    [
+        ("gemini-2.5-flash", Verdict.PASS),
+        ("models/gemini-2.5-pro", Verdict.PASS),
+        ("google/gemini-2.5-pro", Verdict.FAIL),
+        ("think-1", Verdict.FAIL),
+    ],
+)
+def test_gemini_counts_its_thinking_in_the_total_alone(model: str, wanted: Verdict) -> None:
+    usage = {"prompt_tokens": 7, "completion_tokens": 12, "total_tokens": 402}
+    body = {**CHAT, "model": model, "usage": usage}
+    assert verdict("wire/chat/total-is-sum", "openai.chat", body) is wanted
+
+
+@pytest.mark.parametrize(
     ("message", "counted", "wanted"),
     [
         ({"content": "Yes."}, 0, Verdict.PASS),

@@ -38,7 +38,7 @@ DIALECT: Final = Dialect(
         "/messages",
         headers=(("anthropic-version", "2023-06-01"),),
         key_header="x-api-key",
-        never_below="/threads/",  # messages of OpenAI's Assistants
+        never_below=("/threads/",),  # messages of OpenAI's Assistants
     ),
     models=ModelListing("/models"),
     request=REQUEST,

@@ -29,7 +29,10 @@ EVENTS: Final = EventTable(
         "tool.execution_complete",
     ),
     finishes=("assistant.idle",),
-    others=("assistant.turn_retry", "session.error", "session.idle", "result", "user.message"),
+    others=(
+        *("assistant.turn_retry", "session.error", "session.idle", "result", "user.message"),
+        "session.start",  # of a log
+    ),
 )
 STREAMED: Final = EVENTS.types
 VOCABULARY: Final = vocabulary(NAME, *STREAMED, "line.unknown", OVERFLOW)

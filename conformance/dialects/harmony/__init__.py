@@ -12,7 +12,7 @@ from conformance.dialects.base import Dialect
 from conformance.dialects.harmony.header import ASSISTANT
 from conformance.dialects.harmony.markers import SPECIAL_TOKENS
 from conformance.dialects.harmony.prompt import prompt_items
-from conformance.dialects.harmony.reader import NAME, VOCABULARY, HarmonyReader, recognises
+from conformance.dialects.harmony.reader import NAME, VOCABULARY, HarmonyReader, doubts, recognises
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.turns import HistoryEntry, HistoryForm, history_call
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
@@ -55,6 +55,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=HarmonyReader,
     recognises=recognises,
+    doubts=doubts,
     framing="text",
     keys=WIRE_KEYS,
     turns=TURNS,

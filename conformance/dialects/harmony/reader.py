@@ -14,10 +14,11 @@ Rule 4: beyond `MOST_CHOICES` choices one wire event `harmony.overflow` is the l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Ending, Event, Frame, Request
+from conformance.core.excerpts import clipped
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
@@ -35,6 +36,8 @@ VOCABULARY: Final = vocabulary(
     *("harmony.body", "harmony.choice", "harmony.error", "harmony.unknown", "harmony.overflow"),
 )
 _MARKER: Final = "<|"
+_START: Final = "<|start|>"
+_LONGEST: Final = 40  # characters of a header
 
 
 class HarmonyReader:
@@ -149,3 +152,11 @@ def recognises(frame: Frame, payload: Any) -> bool:
         return string(payload).startswith(_MARKER)
     choices = map(mapping, elements(mapping(payload).get("choices")))
     return any(string(choice.get("text")).startswith(_MARKER) for choice in choices)
+
+
+def doubts(payloads: Sequence[Mapping[str, Any]]) -> str | None:
+    """A text that begins with what a model is given, as a rendered prompt does, is no answer."""
+    start, header = (string(each.get("text")) for each in (*payloads, {}, {})[:2])
+    if start != _START or not header or header.startswith("assistant"):
+        return None
+    return f"its first message is of {clipped(header, _LONGEST)}, not of the model"

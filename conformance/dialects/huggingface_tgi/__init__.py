@@ -43,7 +43,7 @@ DIALECT: Final = Dialect(
         *("tgi", "/generate"),
         base="",
         stream_path="/generate_stream",
-        never_below="/api/",
+        never_below=("/api/", "/v1/"),  # Ollama's, and the first API of Cohere
         only_named=True,
     ),
     models=ModelListing("/models"),

@@ -38,7 +38,13 @@ DIALECT: Final = Dialect(
     keys=WIRE_KEYS,
     envelope=SseEnvelope(finishes=finishes),
     bounds=BOUNDS,
-    endpoint=Endpoint(*("sglang", "/generate"), base="", never_below="/api/", only_named=True),
+    endpoint=Endpoint(
+        api="sglang",
+        path="/generate",
+        base="",
+        never_below=("/api/", "/v1/"),  # Ollama's, and the first API of Cohere
+        only_named=True,
+    ),
     models=ModelListing("/models"),
     request=REQUEST,
     script=SCRIPT,

@@ -204,6 +204,14 @@ def test_a_prompt_is_the_history() -> None:
     ]
 
 
+@pytest.mark.parametrize("role", ["user", "system", "developer", "functions.look"])
+def test_what_a_model_is_given_is_no_answer(role: str) -> None:
+    given = f"<|start|>{role}<|message|>Hi<|end|><|start|>assistant"
+    assert recognised_dialect(Exchange(chunks=(Chunk(given.encode()),))) is None
+    answer = f"<|start|>assistant<|channel|>final<|message|>Hi<|end|>{given}"
+    assert recognised_dialect(Exchange(chunks=(Chunk(answer.encode()),))) == "harmony"
+
+
 def test_it_is_recognised_by_its_first_marker() -> None:
     assert recognised_dialect(Exchange(chunks=(Chunk(THOUGHT.encode()),))) == "harmony"
     assert dialects.recognise(Frame("event", "", "", "", 0), completion("<|channel|>")) == "harmony"

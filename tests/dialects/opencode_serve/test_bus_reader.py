@@ -16,7 +16,7 @@ from conformance.editing.stream import Stream
 from conformance.mutate import take_apart
 from tests.authoring.opencode_bus import CONNECTED, Session, failure
 from tests.authoring.opencode_bus_streams import HOURS, OPENS, drafts
-from tests.authoring.pieces import Fields, Message, put
+from tests.authoring.pieces import Fields, Message, cut, put
 from tests.dialects.payloads import read_payloads
 
 DIALECT: Final = dialects.get("opencode.serve")
@@ -159,6 +159,29 @@ def test_a_delta_of_no_part_is_found_where_its_message_was_read(*, is_announced:
     begun = before if is_announced else before[-1:]
     found = rules_failed(*begun, start, stray, more, end, *talk.idle())
     assert found == {"part-announced", "text-agrees"}
+
+
+@pytest.mark.parametrize("kind", ["permission.asked", "permission.updated", "question.asked"])
+def test_a_session_that_waits_for_its_user_is_not_left_busy(kind: str) -> None:
+    talk = Session()
+    waits = [*talk.asked("Go on?"), talk.status("busy"), *talk.begun(), talk.sent(kind)]
+    assert rules_failed(*waits) == set()
+    answered = talk.sent(f"{kind.split('.', maxsplit=1)[0]}.replied")
+    assert rules_failed(*waits, answered) == {"turn-ended"}
+    assert rules_failed(*waits[:-1]) == {"turn-ended"}
+
+
+def test_what_opencode_said_before_it_said_more_is_legal() -> None:
+    """0.14.6 to 0.15.30: no question is named, and a call that waits has no input."""
+    talk = Session()
+    asked, begun = talk.asked("One and one?"), talk.begun()
+    called = talk.called("look", {"place": "a"}, output="b")
+    called[0] = Message(cut(called[0].payload, "properties.part.state.input"))
+    for time, found in ((1759996800000, set()), (1793000000000, {"event-fields"})):
+        first = put(begun[0].payload, "properties.info.time.created", time)
+        answer = Message(cut(first, "properties.info.parentID"))
+        rest = [*begun[1:], *called, *talk.over(), *talk.idle()]
+        assert rules_failed(*asked, answer, *rest) == found
 
 
 def test_a_text_of_which_no_delta_came_is_found() -> None:
