@@ -107,8 +107,8 @@ def _may_cause(findings: Sequence[Finding], leader: str, rule: str) -> bool:
 
 
 def _comes_first(cause: Finding, finding: Finding) -> bool:
-    if cause.rule == ENDING.id:
-        return is_made_up(cause)
+    if ENDING.id in (cause.rule, finding.rule):
+        return is_made_up(cause) or (finding.got == "cut" and _is_nothing_read(cause))
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
     is_other = finding.unit and set(cause.answers).isdisjoint(finding.answers)
@@ -120,6 +120,11 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
         return _is_part_left_open(cause, finding)
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
     return is_late or cause.event <= finding.event
+
+
+def _is_nothing_read(cause: Finding) -> bool:
+    """Whether the first event of an answer could not be read: those after it are like it."""
+    return cause.event == 1 and cause.rule.endswith("/event-typed")
 
 
 def _is_part_left_open(cause: Finding, finding: Finding) -> bool:
