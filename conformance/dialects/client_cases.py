@@ -46,13 +46,14 @@ class ClientCases(Struct, frozen=True):
     `whole_message` is what a client keeps of a whole body, None where that is no answer.
     `effort_paths` may hold a level of effort in a request. `own_models` is how the names of the
     vendor's own models begin. `ends_calls`: an event says where a call is complete, so its place
-    among texts is reported.
+    among texts is reported. `finishes_early`: a reason to finish may come before the end.
     """
 
     whole_message: WholeMessage
     effort_paths: tuple[str, ...] = EFFORT_PATHS
     own_models: str = ""
     ends_calls: bool = True
+    finishes_early: bool = False
     scattered: tuple[ScatteredThinking, ...] = ()
     stored: StoredTurns | None = None
 

@@ -43,7 +43,7 @@ def _call_key(call: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def parsed_arguments(event: Mapping[str, Any]) -> Any:
-    """The value of a call's arguments; the text itself if it is not JSON."""
+    """The value of a call's arguments, none being an empty object; the text if it is not JSON."""
     text = event.get("arguments")
-    value = decode_json(text) if isinstance(text, str) else NOT_JSON
+    value = decode_json(text or "{}") if isinstance(text, str) else NOT_JSON
     return text if value is NOT_JSON else [value]

@@ -121,8 +121,8 @@ def _may_cause(findings: Sequence[Finding], leader: str, rule: str) -> bool:
 
 
 def _comes_first(cause: Finding, finding: Finding) -> bool:
-    if cause.rule == ENDING.id:
-        return is_made_up(cause)
+    if ENDING.id in (cause.rule, finding.rule):
+        return is_made_up(cause) or (finding.got == "cut" and _is_nothing_read(cause))
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
     is_other = finding.unit and set(cause.answers).isdisjoint(finding.answers)
@@ -141,6 +141,11 @@ def _lacks_what_is_due(cause: Finding, finding: Finding) -> bool:
     waits = WAITS_FOR.get(finding.rule.rpartition("/")[2])
     fields = [path.rpartition(".")[2] for path, _ in cause.about.fields]
     return not (waits and fields) or not set(waits).isdisjoint(fields)
+
+
+def _is_nothing_read(cause: Finding) -> bool:
+    """Whether the first event of an answer could not be read: those after it are like it."""
+    return cause.event == 1 and cause.rule.endswith("/event-typed")
 
 
 def _is_part_left_open(cause: Finding, finding: Finding) -> bool:

@@ -47,6 +47,9 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("history/calls/asked", "history/calls/answered"),
     ),
     "none-left-open": ("asked",),
+    # Of events without a type nothing is read, so that the answer seems to be cut, or empty.
+    "ending": ("wire/messages/event-typed",),
+    "answer-present": ("event-typed",),
     "snapshot-has-calls": ("result-of-call",),
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
@@ -163,6 +166,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("signature-present", "step-signed", "signed-in-place"), ("signed-unchanged",)),
     "result-addressed": ("history/calls/asked", "history/calls/answered", "*/calls-as-made"),
     "thinking-apart": (
+        "*/reasoning-apart-from-text",  # the wire says the same of its own part
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
         *("*/signed-unchanged", "*/sealed-unchanged", "*/sealed-or-left-out"),
     ),

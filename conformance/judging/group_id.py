@@ -6,6 +6,7 @@ import hashlib
 import re
 from typing import Final
 
+from conformance.judging.hop_rules import ORDER as HOP_ORDER
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import ENDING
 
@@ -17,7 +18,7 @@ _TEXT: Final = re.compile(
     r"""
     "(?:[^"\\]|\\.)*" (?=[\s,.:;)\]}…]|$)
     | (?<!\w)'(?:[^'\\]|\\.)*' (?=[\s,.:;)\]}…]|$)
-    | "[^"]*?\.\.\.
+    | "(?:[^"\\]|\\.)*?\\?\.\.\.
     """,
     re.VERBOSE,
 )
@@ -40,6 +41,11 @@ _FATE: Final = re.compile(
 )
 # One refusal is one fault, whatever the steps expected that met it.
 _REFUSED: Final = re.compile(r"^expected [a-z]+(?: or [a-z]+)*(?=, got (?:refused|failed): )")
+# Of two orders the first place counts at which they part: longer answers have it later.
+_ORDER: Final = re.compile(r"^expected ([\w, ]+), got ([\w, ]+)$")
+# If nothing may come behind an event, what comes first is whatever there was left.
+_LAST: Final = re.compile(r"^\S+(?= came after )")
+_NOTHING_BEHIND: Final = ("/error-last", "/silent-after-run", "/silent-after-response")
 _VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")
 
 
@@ -55,8 +61,19 @@ def message_without_values(finding: Finding) -> str:
     said = _FATE.sub(" are not equal; ", _REPLAYS.sub("", finding.message[:_LONGEST]))
     if finding.rule == ENDING.id:
         said = _REFUSED.sub("expected …", said)
+    if finding.rule == HOP_ORDER.id:
+        said = _ORDER.sub(_where_orders_part, said)
+    if finding.rule.endswith(_NOTHING_BEHIND):
+        said = _LAST.sub("…", said)
     if finding.after:
         said = said.replace(finding.after, "…")
     for pattern in (_TEXT, _EXCHANGE, _VALUE):
         said = pattern.sub("…", _CODE_POINT.sub("", said))
     return _VALUES.sub("…", said)
+
+
+def _where_orders_part(found: re.Match[str]) -> str:
+    expected, got = (f"{each}, nothing".split(", ") for each in found.groups())
+    parted = (pair for pair in zip(expected, got, strict=False) if pair[0] != pair[1])
+    one, other = next(parted, ("…", "…"))
+    return f"expected {one}, got {other}"

@@ -21,6 +21,7 @@ from conformance.judging.following_rules import FOLLOWING
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, ReferencedEvent, StreamResult
 from conformance.judging.rulebook import Rulebook
+from conformance.judging.run_rules import ENDING
 from conformance.recordings.check import check_paths
 from conformance.rules.forms.compare import BothSides, GatheredSide, Side
 from conformance.rules.forms.contributions import Contribution
@@ -105,6 +106,8 @@ def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
         ("wire/chat/choice-fields", "wire/mistral/not-left-open"),
         ("wire/tgi/carries", "stripping/visible-text/no-markers"),
         ("wire/tgi/carries", "wire/tgi/whole-text-agrees"),
+        ("wire/messages/event-typed", "wire/messages/answer-present"),
+        ("wire/ui-message/reasoning-apart-from-text", "hop/thinking-apart"),
     ],
 )
 def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str) -> None:
@@ -142,6 +145,18 @@ def test_no_must_follows_from_a_should(
         ledger.add(named, Verdict.FAIL, findings=[cause], by="links")
     withdraw_followers(ledger, "linked files")
     assert len(ledger.rules_with(Verdict.FAIL)) == left - is_earlier
+
+
+@pytest.mark.parametrize(
+    ("event", "got", "is_why"), [(1, "cut", True), (7, "cut", False), (1, "complete", False)]
+)
+def test_an_answer_of_events_without_a_type_is_not_cut(event: int, got: str, is_why: bool) -> None:
+    """None of it is read, unless its first event was."""
+    ledger = failing()
+    for found in (found_at("wire/messages/event-typed", event), found_at(ENDING.id, 11, got)):
+        ledger.add(found.rule, Verdict.FAIL, findings=(found,), by="expectations")
+    withdraw_consequences(ledger)
+    assert (ENDING.id in ledger.rules_with(Verdict.FAIL)) is not is_why
 
 
 def test_no_rule_follows_from_what_follows_from_it() -> None:

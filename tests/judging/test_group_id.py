@@ -96,6 +96,41 @@ def test_the_event_before_is_no_difference() -> None:
     assert message_without_values(one) == "expected a after …, got b"
 
 
+ONE_GROUP = [
+    # A stack trace as JSON inside JSON, clipped behind a backslash.
+    (
+        "a/b/c",
+        [
+            r'error with message "{\"message\":\"no such file\",\... may not occur',
+            r'error with message "{\"message\":\"refused\... may not occur',
+        ],
+    ),
+    ("wire/messages/error-last", ["message_delta came after x", "content_block_stop came after x"]),
+    # Thinking that comes behind the text does so in short loops and in long ones.
+    (
+        "hop/order",
+        [
+            "expected thinking, text, got text, thinking",
+            "expected thinking, tool, thinking, text, got thinking, tool, text, thinking",
+        ],
+    ),
+]
+
+
+@each_row(ONE_GROUP)
+def test_one_fault_is_one_group(rule: str, messages: list[str]) -> None:
+    assert len({group_id(plain_finding(rule=rule, message=each)) for each in messages}) == 1
+
+
+def test_two_orders_that_part_in_two_ways_are_two_groups() -> None:
+    orders = [
+        "expected thinking, text, got text, thinking",
+        "expected thinking, got thinking, text",
+    ]
+    found = [plain_finding(rule="hop/order", message=each) for each in orders]
+    assert len({group_id(each) for each in found}) == 2
+
+
 def test_what_makes_another_group() -> None:
     whole = plain_finding(message="expected a, got b", slice={"index": 0})
     same: list[dict[str, Any]] = [{"event": 9}, {"id": "77"}, {"slice": {"index": 3}}, {"got": "1"}]

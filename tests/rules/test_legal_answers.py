@@ -346,6 +346,23 @@ def test_an_input_that_is_a_text_is_no_json(whole: Any, wanted: Verdict) -> None
     assert streamed("wire/ui-message/input-json", "vercel.ui", events) is wanted
 
 
+@pytest.mark.parametrize(
+    ("later", "wanted"),
+    [
+        (["tool-output-available", "start-step", "text-start"], Verdict.PASS),
+        (["start-step", "tool-output-available", "start-step", "text-start"], Verdict.PASS),
+        (["start-step", "text-start", "tool-output-available"], Verdict.FAIL),
+        (["start-step", "reasoning-start"], Verdict.FAIL),
+        ([], Verdict.PASS),  # the user's side carries it out
+    ],
+)
+def test_the_output_of_a_call_may_have_a_step_of_its_own(later: list[str], wanted: Verdict) -> None:
+    called = {"type": "tool-input-available", "toolCallId": "c1", "toolName": "f", "input": {}}
+    fields = {"tool-output-available": {"toolCallId": "c1", "output": "5"}}
+    events = [{"type": each, **fields.get(each, {"id": "t"})} for each in later]
+    assert streamed("wire/ui-message/call-answered", "vercel.ui", [called, *events]) is wanted
+
+
 SAID: Final = "thinking/answer/said"
 IMAGE: Final = {"image": {"format": "png", "source": {"bytes": "AAAA"}}}
 

@@ -288,6 +288,16 @@ def test_arguments_that_are_the_same_json_are_the_same() -> None:
     assert failing(completed(judge, exchange, spaced)) == set()
 
 
+def test_no_arguments_are_an_empty_object() -> None:
+    judge, exchange = judging("agui/allowed/call-without-arguments")
+    events = events_of(judge, exchange)
+    report = [{**e, "arguments": "{}"} if e["type"] == "tool.end" else e for e in events]
+    assert report != [*events]
+    assert failing(completed(judge, exchange, report)) == set()
+    other = [{**e, "arguments": "[]"} if e["type"] == "tool.end" else e for e in events]
+    assert failing(completed(judge, exchange, other)) == {AGREES}
+
+
 def test_other_arguments_are_found() -> None:
     judge, exchange = judging(TOOLS)
     torn = respaced(events_of(judge, exchange), "")
@@ -366,6 +376,25 @@ def test_a_finish_that_a_server_repeats_may_be_reported_once() -> None:
     report = events_of(one, asked)
     again = [*report, next(each for each in report if each["type"] == "finish")]
     assert failing(completed(one, asked, again)) >= {AGREES}
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("gemini.generate/allowed/default-values-of-enums", set[str]()),
+        (CHAT, {AGREES, "thinking/stream/one-reason"}),
+    ],
+)
+def test_of_gemini_the_last_reason_to_finish_counts(name: str, wanted: set[str]) -> None:
+    """Its chunks may state one that means none; a client may show what each of them states."""
+    judge, exchange = judging(name)
+    events = events_of(judge, exchange)
+    at = next(at for at, each in enumerate(events) if each["type"] == "text.delta")
+    early = {"type": "finish", "choice": 0, "reason": "FINISH_REASON_UNSPECIFIED"}
+    report = [*events[:at], early, *events[at:]]
+    assert failing(completed(judge, exchange, report)) == wanted
+    other = [{**e, "reason": "length"} if e["type"] == "finish" else e for e in events]
+    assert AGREES in failing(completed(judge, exchange, other))
 
 
 def test_a_call_that_was_cut_in_its_arguments_need_not_be_reported() -> None:

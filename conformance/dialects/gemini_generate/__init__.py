@@ -71,6 +71,7 @@ DIALECT: Final = Dialect(
             "generationConfig.thinkingConfig.thinkingBudget",
         ),
         own_models="gemini-",
+        finishes_early=True,
     ),
     script=SCRIPT,
 )

@@ -16,7 +16,8 @@ Rule 7: if the API does not mark the end of a call, it may be reported before it
         client that shows calls when the answer is complete, their place is not compared.
 Rule 8: with calls, `tool_calls` counts as the server's `stop`, unless a client reports reasons
         unchanged.
-Rule 9: a finish that the server sends again may be reported once.
+Rule 9: a finish that the server sends again may be reported once. Of Gemini's reasons only the
+        last one of each candidate counts.
 Rule 10: a client that names no channel of its thinking is not asked which one it was.
 Rule 11: a call that was cut in its arguments need not be reported.
 """
@@ -57,6 +58,7 @@ from conformance.targets.client.free_reports import (
     finished_once,
     in_one_channel,
     without_cut_calls,
+    without_early_finishes,
 )
 from conformance.targets.client.late_calls import CALLS_AT_END, TEXTS, calls_at_finish, sent_late
 from conformance.targets.client.protocol import ClientImplementation, event_fields
@@ -167,7 +169,10 @@ class ClientJudge:
         made = ClientLedger()
         # After a reset, and of a refusal, the end alone is judged.
         if kind != "reset" and not is_refusal(exchange):
-            own, reported = finished_once(sent, answered.events)
+            shown: Sequence[Mapping[str, Any]] = answered.events
+            if self.dialect.client is not None and self.dialect.client.finishes_early:
+                shown = without_early_finishes(sent, shown)
+            own, reported = finished_once(sent, shown)
             own, reported = in_one_channel(own, reported)
             own = without_cut_calls(own, reported)
             spelled = calls_as_sent(reported, own.client_events)

@@ -1,8 +1,10 @@
 """What a client may report otherwise than it was sent, and be right.
 
-Some servers repeat the finish beside the usage, and clients show one. Clients with one view of
-thinking do not name its channel, raw or summary. A call that ends at the limit of tokens, in the
-middle of its arguments, is none that anybody can carry out, and many clients report it nowhere.
+Some servers repeat the finish beside the usage, and clients show one. Chunks of Gemini may state a
+reason on the way, be it the one that means none, and clients show what each chunk states. Clients
+with one view of thinking do not name its channel, raw or summary. A call that ends at the limit of
+tokens, in the middle of its arguments, is none that anybody can carry out, and many clients report
+it nowhere.
 """
 
 from __future__ import annotations
@@ -35,6 +37,18 @@ def finished_once(sent: Transcript, reported: Reported) -> tuple[Transcript, Rep
     return replace(sent, events=own), [each for at, each in enumerate(reported) if at not in shown]
 
 
+def without_early_finishes(sent: Transcript, reported: Reported) -> Reported:
+    """The last finish of each choice, where a client reported more of them than were sent."""
+    last = {each.get("choice", 0): at for at, each in enumerate(reported) if _is_finish(each)}
+    if sum(map(_is_finish, reported)) <= len(sent.finishes):
+        return reported
+    return [e for at, e in enumerate(reported) if not _is_finish(e) or at in last.values()]
+
+
+def _is_finish(event: Mapping[str, Any]) -> bool:
+    return bool(event["type"] == _FINISH)
+
+
 def _repeated(events: Iterable[tuple[str, Mapping[str, Any]]]) -> set[int]:
     """The places of what says no more than a finish before it."""
     seen: set[tuple[Any, Any]] = set()
@@ -52,11 +66,15 @@ def _repeated(events: Iterable[tuple[str, Mapping[str, Any]]]) -> set[int]:
 def without_cut_calls(sent: Transcript, reported: Reported) -> Transcript:
     """What was sent without calls whose arguments are no JSON, where the client reports fewer."""
     calls = [each for each in sent.events if _is_own_call(each)]
-    cut = [each for each in calls if isinstance(parsed_arguments(each.data), str)]
+    cut = [each for each in calls if _is_cut(each.data)]
     reported_calls = sum(each["type"] == _CALL for each in reported)
     if not cut or reported_calls != len(calls) - len(cut):
         return sent
     return replace(sent, events=[each for each in sent.events if each not in cut])
+
+
+def _is_cut(call: Mapping[str, Any]) -> bool:
+    return not call.get("arguments") or isinstance(parsed_arguments(call), str)
 
 
 def _is_own_call(event: Event) -> bool:
