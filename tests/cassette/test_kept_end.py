@@ -9,10 +9,11 @@ import pytest
 
 from conformance import Verdict
 from conformance.cassette import convert, import_file
-from conformance.cassette.importers.kept_end import TAKEN, missing_end
+from conformance.cassette.importers.kept_end import TAKEN, missing_end, without_blank_lines
 from conformance.recordings.check import check_paths
 from tests.cassette.recorder_files import RUBY, indented
 from tests.cassette.saved_files import CHUNK, LAST, as_event, stored
+from tests.growth import grows_linearly
 
 WHOLE = as_event({**CHUNK, "id": "c"}) + as_event({**LAST, "id": "c"}) + as_event("[DONE]")
 RULE = "wire/sse/last-event-complete"
@@ -115,3 +116,8 @@ def test_a_recorded_connection_that_ends_inside_an_event_is_the_server_s(tmp_pat
     lines = "".join(json.dumps(each) + "\n" for each in records)
     [found] = check_paths([stored(tmp_path, "a.cassette.jsonl", lines)]).streams
     assert found.verdicts[RULE] is Verdict.FAIL
+
+
+@pytest.mark.parametrize("line", [b":\n", b"event: a\n", b"data: {}\n"])
+def test_lines_without_a_blank_one_take_linear_time(line: bytes) -> None:
+    assert grows_linearly(lambda count: without_blank_lines(line * count), 10_000)

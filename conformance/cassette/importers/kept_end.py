@@ -62,7 +62,7 @@ def without_blank_lines(body: bytes) -> list[bytes] | None:
     events: list[list[bytes]] = []
     for line in lines:
         is_data = line.startswith(b"data:")
-        if not events or any(each.startswith(b"data:") for each in events[-1]):
+        if not events or events[-1][-1].startswith(b"data:"):
             events.append([])
         if not is_data and not line.startswith(_FIELDS):
             return None
