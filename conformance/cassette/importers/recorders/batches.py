@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 from conformance.cassette.importers.recorders.row import Recorder
+from conformance.cassette.importers.recorders.table import PAIR
 
 _batch = partial(
     Recorder,
@@ -64,5 +65,16 @@ BATCHES: Final = (
         needs=("recordId", "modelInput", "modelOutput"),
         asked={"modelInput": "json"},
         body={"modelOutput": "json"},
+    ),
+    Recorder(
+        name="pair-lines",
+        says="a request with the body of its answer a line, as Helicone exports them",
+        form="lines",
+        suffixes=(".jsonl", ".ndjson"),
+        marks=(
+            r'"(?:request|request_body|messages)"\s*:',
+            r'"(?:response|response_body)"\s*:\s*\{',
+        ),
+        **PAIR,
     ),
 )
