@@ -33,19 +33,25 @@ class LogAnswer:
     """An answer while its lines are read; `fields` are those of its last line."""
 
     def __init__(self, line: int) -> None:
-        self.lines = [line]
+        self.line = line
         self.fields: dict[str, Any] = {}
         self.items: list[Any] = []
+        self.lines: list[int] = []
+
+    def add(self, line: int, item: Any) -> None:
+        self.lines.append(line)
+        self.items.append(item)
 
 
-Reader = Callable[[Iterator[tuple[int, Line]]], list[LogAnswer]]
+Reader = Callable[[Iterator[tuple[int, Line]]], list[LogAnswer] | None]
+"""None where the lines are no log after all."""
 
 
 class LogForm(Struct, frozen=True):
     """How one agent logs: which lines are its own, its version, and the answers in them.
 
     `list_key` is where the items of an answer are in its body; empty where they are lines, each in
-    the line of the log that `lines` of the answer gives.
+    the line of the log that `lines` of the answer name.
     """
 
     agent: str
@@ -146,22 +152,21 @@ def _is_of_copilot(line: Line) -> bool:
     )
 
 
-def _answers_of_copilot(lines: Iterator[tuple[int, Line]]) -> list[LogAnswer]:
-    """Rule 4; none where a line is marked as ephemeral: that was written to standard output."""
-    found: list[LogAnswer] = []
-    is_in_turn = False
+def _answers_of_copilot(lines: Iterator[tuple[int, Line]]) -> list[LogAnswer] | None:
+    """Rule 4; None where a line is marked as ephemeral: that was written to standard output."""
+    found = [LogAnswer(1)]
+    is_in_turn = is_asked = False
     for number, line in lines:
         kind = line.get("type")
         if line.get("ephemeral") is True or kind == "result":
-            return []
-        if kind == "session.resume":
-            is_in_turn = False
-        if not found or (kind == "user.message" and not is_in_turn):
+            return None
+        is_in_turn = is_in_turn and kind != "session.resume"
+        is_question = kind == "user.message" and not is_in_turn
+        if is_question and is_asked:
             found.append(LogAnswer(number))
-            found[-1].lines.clear()
+        is_asked = is_asked or is_question
         is_in_turn = kind == "assistant.turn_start" or (is_in_turn and kind != "assistant.turn_end")
-        found[-1].lines.append(number)
-        found[-1].items.append(line)
+        found[-1].add(number, line)
     return [each for each in found if any(map(_is_said, each.items))]
 
 

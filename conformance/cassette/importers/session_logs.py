@@ -58,7 +58,10 @@ def _read_log(form: LogForm, file: ForeignFile) -> ImportedRecording | None:
         return None
     every = list(_numbered_lines(file))
     lines = [(number, line) for number, line in every if line is not None]
-    answers = [each for each in form.read(iter(lines)) if each.items]
+    read = form.read(iter(lines))
+    if read is None:
+        return None
+    answers = [each for each in read if each.items]
     if not answers:
         place = Place(str(file.path))
         raise NothingJudgedError(f"a session log of {form.agent} without an answer", place=place)
@@ -94,11 +97,10 @@ def _as_line(item: Line) -> bytes:
 
 
 def _answer_layout(form: LogForm, answer: LogAnswer) -> Layout:
-    first = answer.lines[0]
     if form.list_key:
-        return Layout(first, (0,), (first,))
+        return Layout(answer.line, (0,), (answer.line,))
     sizes = (len(_as_line(each)) for each in answer.items[:-1])
-    return Layout(first, tuple(accumulate(sizes, initial=0)), tuple(answer.lines))
+    return Layout(answer.line, tuple(accumulate(sizes, initial=0)), tuple(answer.lines))
 
 
 def _log_header(form: LogForm, dialect: str | None, lines: list[Line]) -> Header:
