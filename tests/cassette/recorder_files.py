@@ -214,6 +214,44 @@ POLLY: Final = archive(
     entry(URL, json.dumps([packed(each) for each in _PIECES]), encoding="base64"),
     entry("http://h/v1/embeddings", "?", encoding="base64"),
 )
+ANSWER: Final = {
+    "object": "chat.completion",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "a", "reasoning_content": "b"},
+            "finish_reason": "stop",
+        }
+    ],
+}
+QUESTION: Final = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+SAMPLE: Final[dict[str, Any]] = {
+    "id": 1,
+    "events": [
+        {"event": "sample_init"},
+        {
+            "event": "model",
+            "call": {
+                "request": {"model": "m"},
+                "response": {**ANSWER, "id": "attachment://0123"},
+                "call_refs": [[0, 1]],
+                "call_key": "messages",
+            },
+        },
+        {"event": "model", "call": {"request": {}}},
+    ],
+    "attachments": {"0123": "chatcmpl-1"},
+    "events_data": {"messages": [], "calls": QUESTION["messages"]},
+}
+INSPECT: Final = {"version": 2, "status": "success", "eval": {}, "samples": [SAMPLE]}
+BATCH_STATE: Final = {
+    "version": 1,
+    "stage": "done",
+    "batch": {"id": "b", "error_file_id": {}},
+    "results": [{"status_code": 200, "request_id": "r", "body": {**ANSWER, "usage": {}}}],
+}
+PAIR: Final = {"request": QUESTION, "response": ANSWER}
+LITELLM: Final = {"call_type": "acompletion", "messages": [], "model": "m", "response": ANSWER}
 INSTA: Final = f"---\nsource: src/stream.rs\nexpression: written\n---\n{STREAM.rstrip()}\n"
 INSTA_BESIDE: Final = f'{INSTA}\n\n{{\n  "total_tokens": 3\n}}\n'
 POLLY_YAML: Final = filled("polly.yaml")
@@ -272,6 +310,14 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "txtar": (("a.txtar", TXTAR),),
     "insta": (("a.snap", INSTA), ("b.snap", INSTA_BESIDE)),
     "gemini-cli": (("a.responses", RESPONSES),),
+    "batch-state": (("a.json", json.dumps(BATCH_STATE, indent=2)),),
+    "inspect": (("a.json", json.dumps(INSPECT, indent=2)), ("b.json", json.dumps(INSPECT))),
+    "pairs": (
+        ("a.json", json.dumps(PAIR)),
+        ("b.json", json.dumps([PAIR, PAIR], indent=2)),
+        ("c.json", json.dumps(LITELLM)),
+        ("d.json", json.dumps({"request_body": QUESTION, "response_body": ANSWER})),
+    ),
     "opal": (("a.json", json.dumps(OPAL)), ("b.json", json.dumps(OPAL, indent=2))),
 }
 """By the name of the row: names and contents."""

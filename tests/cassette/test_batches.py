@@ -69,12 +69,18 @@ def _bedrock(number: int) -> Body:
     return {"recordId": f"c{number}", "modelInput": asked, "modelOutput": _message(number)}
 
 
+def _pair(number: int) -> Body:
+    asked = {"model": "m", "messages": [{"role": "user", "content": "When is the ebb?"}]}
+    return {"request_body": asked, "response_status": 200, "response_body": _chat(number)}
+
+
 LINES: Final = {
     "openai-batch": (_openai, "openai.chat"),
     "anthropic-batch": (_anthropic, "anthropic.messages"),
     "gemini-batch": (_gemini, "gemini.generate"),
     "vertex-batch": (_vertex, "gemini.generate"),
     "bedrock-batch": (_bedrock, "anthropic.messages"),
+    "pair-lines": (_pair, "openai.chat"),
 }
 _EXPIRED: Final[dict[str, Body]] = {
     "openai-batch": {"custom_id": "c9", "response": None, "error": {"code": "batch_expired"}},
@@ -113,6 +119,23 @@ def test_a_line_without_an_answer_is_noted(tmp_path: Path, kind: str) -> None:
     recording = open_recording(path)
     assert len(recording.exchanges) == 2
     assert any("skipped" in note for note in recording.notes)
+
+
+def test_a_pair_has_its_request_and_status(tmp_path: Path) -> None:
+    [exchange] = open_recording(stored(tmp_path, "a.jsonl", _lines(_pair(1)))).exchanges
+    assert exchange.request is not None
+    assert exchange.request.json["messages"]
+    assert exchange.response is not None
+    assert exchange.response.status == 200
+
+
+def test_a_batch_of_r_has_nulls_again(tmp_path: Path) -> None:
+    """R writes null as an empty object; a completed response may not have details of a cut."""
+    answer = {**_message(1), "stop_sequence": {}, "container": {}}
+    state = {"version": 1, "stage": "done", "results": [{"type": "succeeded", "message": answer}]}
+    recording = open_recording(stored(tmp_path, "state.json", json.dumps(state)))
+    assert recording.kind == "batch-state"
+    assert json.loads(recording.exchanges[0].body) == {**_message(1), "container": None}
 
 
 def test_a_fault_is_found_in_its_line(tmp_path: Path) -> None:

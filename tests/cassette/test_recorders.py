@@ -33,8 +33,11 @@ from tests.cassette.recorder_files import (
 from tests.cassette.saved_files import archive, entry, stored
 
 CASES: Final = [(kind, name, text) for kind, files in FILES.items() for name, text in files]
-_NO_STREAM: Final = ("opal", "gemini-cli", "google-test-server")
-"""Their files keep payloads, no bytes of a stream."""
+_NO_STREAM: Final = (
+    *("opal", "gemini-cli", "google-test-server"),
+    *("batch-state", "inspect", "pairs"),
+)
+"""Their files keep payloads or bodies, no bytes of a stream."""
 _NO_REQUEST: Final = ("answer-alone", "txtar", "insta")
 
 

@@ -72,6 +72,51 @@ CODEX: Final = (
 )
 
 
+def qwen(kind: str, *parts: Line, **more: Any) -> Line:
+    """A line of Qwen Code, which names its keys as Claude Code does."""
+    head = {"uuid": "u", "parentUuid": None, "sessionId": "s", "cwd": "/w", "version": "0.21.13"}
+    role = "model" if kind == "assistant" else "user"
+    return {**head, "type": kind, "message": {"role": role, "parts": list(parts)}, **more}
+
+
+_COUNTS: Final = {"promptTokenCount": 9, "candidatesTokenCount": 4, "totalTokenCount": 13}
+QWEN: Final = (
+    qwen("user", {"text": "When?"}),
+    qwen(
+        "assistant",
+        {"text": "Two ferries.", "thought": True},
+        {"functionCall": {"id": "c", "name": "read", "args": {}}},
+        model="qwen-x",
+        usageMetadata=_COUNTS,
+    ),
+    qwen("tool_result", {"functionResponse": {"id": "c", "name": "read", "response": {}}}),
+    {**qwen("system"), "subtype": "ui_telemetry"},
+    qwen("assistant", {"text": "At nine."}, model="qwen-x"),
+)
+
+
+def copilot(kind: str, **data: Any) -> Line:
+    return {"type": kind, "data": data, "id": "e", "timestamp": "2026-11-01T09:00:00.000Z"}
+
+
+def copilot_turn(number: int, **message: Any) -> tuple[Line, ...]:
+    """A question and its turn; turns are numbered anew after each question."""
+    said = {"messageId": f"m{number}", "content": "At nine.", **message}
+    return (
+        copilot("user.message", content="When?"),
+        copilot("assistant.turn_start", turnId="0"),
+        copilot("assistant.message", **said),
+        copilot("assistant.turn_end", turnId="0"),
+    )
+
+
+COPILOT: Final = (
+    copilot("session.start", sessionId="s", producer="copilot-agent", copilotVersion="1.0.77"),
+    *copilot_turn(1, reasoningText="Two ferries."),
+    *copilot_turn(2),
+)
+
+
 def logged(folder: Path, *lines: Any) -> Path:
     path = folder / "log.jsonl"
     spelled = (each if isinstance(each, str) else json.dumps(each) for each in lines)
@@ -102,6 +147,53 @@ def test_each_answer_is_one_body(
     report = check_paths([tmp_path])
     assert {each.profile for each in report.streams} == {"session-log"}
     assert not [f for each in report.streams for f in each.findings]
+
+
+def test_each_answer_of_qwen_code_is_one_of_gemini(tmp_path: Path) -> None:
+    recording = open_recording(logged(tmp_path, *QWEN))
+    assert recording.kind == "qwen-code-log"
+    found = [json.loads(each.body) for each in recording.exchanges]
+    parts = [[*map(next, map(iter, each["candidates"][0]["content"]["parts"]))] for each in found]
+    assert parts == [["text", "functionCall"], ["text"]]
+    assert found[0]["usageMetadata"] == _COUNTS
+    assert recording.header.recorder["version"] == "0.21.13"
+    assert [recording.locate(number, [0]) for number in (1, 2)] == [[2], [5]]
+    report = check_paths([tmp_path])
+    assert [(each.dialect, each.profile) for each in report.streams] == [
+        ("gemini.generate", "session-log")
+    ] * 2
+    assert not [f for each in report.streams for f in each.findings]
+
+
+def test_each_question_to_copilot_begins_an_answer(tmp_path: Path) -> None:
+    """A log has no event that says that the session is idle, and turns are numbered anew."""
+    recording = open_recording(logged(tmp_path, *COPILOT))
+    assert recording.kind == "copilot-log"
+    assert [each.body.count(b"\n") for each in recording.exchanges] == [5, 4]
+    assert recording.header.recorder["version"] == "1.0.77"
+    body = recording.exchanges[1].body
+    assert recording.locate(2, [0, body.index(b"At nine"), len(body) - 1]) == [6, 8, 9]
+    report = check_paths([tmp_path])
+    assert [(each.dialect, each.profile) for each in report.streams] == [
+        ("copilot.cli", "session-log")
+    ] * 2
+    assert not [f for each in report.streams for f in each.findings]
+
+
+def test_what_is_said_within_a_turn_of_copilot_belongs_to_it(tmp_path: Path) -> None:
+    start, asked, begun, *rest = COPILOT[:5]
+    lines = (start, asked, begun, copilot("user.message", content="Or later?"), *rest)
+    assert len(open_recording(logged(tmp_path, *lines)).exchanges) == 1
+    resumed = (start, asked, begun, copilot("session.resume"), *COPILOT[5:])
+    assert len(open_recording(logged(tmp_path, *resumed)).exchanges) == 2
+
+
+def test_what_copilot_wrote_to_standard_output_is_no_log(tmp_path: Path) -> None:
+    idle = {**copilot("assistant.idle"), "ephemeral": True}
+    path = logged(tmp_path, *COPILOT[:5], idle)
+    assert open_recording(path).kind == "ndjson"
+    [stream] = check_paths([path]).streams
+    assert (stream.dialect, stream.profile) == ("copilot.cli", "strict")
 
 
 def test_a_signature_that_is_lost_is_found(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Results of batches, one answer a line: each is judged as the body of an answer by itself.
+"""Results of batches and logs of calls, one answer a line: each is a body, judged by itself.
 
 Shapes are those of the providers: the output file of OpenAI's Batch API (Azure, Mistral and others
 have it, too), the results of Anthropic's Message Batches, the output of Gemini's Batch API and of
@@ -11,11 +11,13 @@ from functools import partial
 from typing import Final
 
 from conformance.cassette.importers.recorders.row import Recorder
+from conformance.cassette.importers.recorders.table import PAIR
 
+_SUFFIXES: Final = (".jsonl", ".jsonl.out", ".json", ".txt", "")
 _batch = partial(
     Recorder,
     form="lines",
-    suffixes=(".jsonl", ".jsonl.out", ".json", ".txt", ""),
+    suffixes=_SUFFIXES,
     method="",
     url="",
     asked={},
@@ -64,5 +66,16 @@ BATCHES: Final = (
         needs=("recordId", "modelInput", "modelOutput"),
         asked={"modelInput": "json"},
         body={"modelOutput": "json"},
+    ),
+    Recorder(
+        name="pair-lines",
+        says="a request with the body of its answer a line, as Helicone exports them",
+        form="lines",
+        suffixes=_SUFFIXES,
+        marks=(
+            r'"(?:request|request_body|messages)"\s*:',
+            r'"(?:response|response_body)"\s*:\s*\{',
+        ),
+        **PAIR,
     ),
 )

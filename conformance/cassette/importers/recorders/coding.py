@@ -40,6 +40,17 @@ def _decode_json(value: Any) -> bytes:
     return _decode_text(value) if isinstance(value, str | bytes) else msgspec.json.encode(value)
 
 
+def _json_of_r(value: Any) -> bytes:
+    """What R made of JSON: nulls became empty objects."""
+    return msgspec.json.encode(_with_nulls(value))
+
+
+def _with_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_nulls(each) for key, each in value.items()} or None
+    return list(map(_with_nulls, value)) if isinstance(value, list) else value
+
+
 def _text_lines(value: Any) -> bytes:
     """The lines of a text, each with its end; else as `json`."""
     is_text = isinstance(value, list) and value and all(isinstance(e, str) for e in value)
@@ -99,6 +110,7 @@ CODINGS: Final[Mapping[str, Callable[[Any], bytes]]] = {
     "text": _decode_text,
     "sse-event": _sse_event,
     "json": _decode_json,
+    "json-of-r": _json_of_r,
     "text-lines": _text_lines,
     "misread-text": _misread_text,
     "base64": _decode_base64,

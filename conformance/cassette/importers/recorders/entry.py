@@ -18,13 +18,14 @@ class Entry(NamedTuple):
     """A value of JSON or YAML (whose scalars know their lines), and where it begins.
 
     `raw` is how JSON spells it, empty for other forms; `is_text` says that the body is in the
-    file as it is, from that line on.
+    file as it is, from that line on. `fault` says why it cannot be read, if it cannot.
     """
 
     value: Any
     line: int = 1
     raw: bytes = b""
     is_text: bool = False
+    fault: str = ""
 
     def at(self, path: str) -> Any:
         """The value at a path, or at the first of several, without lines; None if missing."""

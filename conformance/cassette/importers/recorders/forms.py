@@ -14,6 +14,7 @@ from conformance.cassette.importers.recorders.entry import (
     keys_of,
     split_paths,
 )
+from conformance.cassette.importers.recorders.inspect_log import inspect_entries
 from conformance.cassette.importers.recorders.row import Form, Recorder
 from conformance.cassette.importers.yaml_tree import load_trees
 from conformance.cassette.payloads import array_elements, part
@@ -189,4 +190,5 @@ _FORMS: Final[Mapping[Form, Callable[[ForeignFile, Recorder], Iterator[Entry]]]]
     "httprr": _httprr_entries,
     "txtar": _txtar_entries,
     "insta": _insta_entries,
+    "inspect": inspect_entries,
 }

@@ -152,6 +152,9 @@ def _read_entries(
     """What each entry holds, or why it cannot be read; what could be is put into `read`."""
     left = MAX_IMPORT
     for number, entry in enumerate(entries, 1):
+        if entry.fault:
+            yield FaultyEntry(f"entry {number} cannot be read: {entry.fault}", entry.line)
+            continue
         if not _has_answer(row, entry):
             yield FaultyEntry(f"entry {number} has no response", entry.line)
             continue

@@ -18,7 +18,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-Form = Literal["values", "documents", "lines", "httprr", "txtar", "insta"]
+Form = Literal["values", "documents", "lines", "httprr", "txtar", "insta", "inspect"]
 Coded = Mapping[str, str]
 
 
@@ -27,11 +27,12 @@ class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
 
     `form` is how a file is split into entries: `values` of JSON or YAML at `entries` (a list, or
     one value, at the first path that exists; `requests, responses` are two parallel lists),
-    `documents` of YAML, `lines` of JSON, `httprr` and `txtar` of Go, `insta` of Rust. `server` is
-    the prefix of `url`. `chunks` are the pieces of the body as received, `payloads` the values of
-    its events, whose framing is rebuilt, `messages` those of a WebSocket in Chrome's format.
-    `codings_by` maps `path=value` to the coding of a body in an entry with that value; `elsewhere`
-    leads to the name of a file that holds the body; `empty_is_lost`: an empty body was not kept.
+    `documents` of YAML, `lines` of JSON, `httprr` and `txtar` of Go, `insta` of Rust, calls in a
+    log of inspect_ai (`inspect`). `server` is the prefix of `url`. `chunks` are the pieces of the
+    body as received, `payloads` the values of its events, whose framing is rebuilt, `messages`
+    those of a WebSocket in Chrome's format. `codings_by` maps `path=value` to the coding of a body
+    in an entry with that value; `elsewhere` leads to the name of a file that holds the body;
+    `empty_is_lost`: an empty body was not kept.
     """
 
     name: str

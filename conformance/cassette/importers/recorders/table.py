@@ -13,7 +13,8 @@ of Go, and fixtures of matteing/opal.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from conformance.cassette.importers.recorders.row import Recorder
 
@@ -36,6 +37,27 @@ _VCR_STATUS: Final = (
     "response.status.code | response.status.status_code | response.code | response.status"
     " | response.status_code"
 )
+_PAIR_ASKED: Final = (
+    "request.messages | request.contents | request.input | request_body.messages"
+    " | request_body.contents | request_body.input | messages"
+)
+_PAIR_SAID: Final = (
+    "response.choices | response.content | response.candidates | response.output"
+    " | response_body.choices | response_body.content | response_body.candidates"
+    " | response_body.output"
+)
+PAIR: Final[Mapping[str, Any]] = {
+    "needs": (_PAIR_ASKED, _PAIR_SAID),
+    "method": "",
+    "url": "",
+    "asked": {"request": "json", "request_body": "json"},
+    "asked_headers": "",
+    "status": "response_status",
+    "headers": "",
+    "body": {"response": "json", "response_body": "json"},
+    "note": "pairs keep values: no heads, framing, chunks or times",
+}
+"""What LiteLLM, OpenHands and Helicone log of a call, and what programs write like it."""
 _YAML_OR_JSON: Final = (".yaml", ".yml", ".json")
 _NO_CHUNKS: Final = "VCR keeps neither chunks nor times"
 
@@ -327,6 +349,40 @@ ROWS: Final = (
         body={"response.body": "text"},
     ),
     Recorder(
+        name="batch-state",
+        says="the state of a batch that ellmer for R or chatlas keeps, with its results",
+        entries="results",
+        needs=(
+            "status_code | type",
+            "body.choices | body.output | body.candidates | message.content",
+        ),
+        method="",
+        url="",
+        asked={},
+        asked_headers="",
+        status="status_code",
+        headers="",
+        body={"body": "json-of-r", "message": "json-of-r"},
+        note="results of a batch keep values: no head, chunks or times",
+    ),
+    Recorder(
+        name="inspect",
+        says="a log of inspect_ai: what its calls of a model sent and got",
+        form="inspect",
+        suffixes=(".eval", ".json"),
+        marks=(r'^(?:PK\x03\x04|\s*\{\s*"version"\s*:\s*[0-9]+\s*,\s*"(?:status|eval)"\s*:)',),
+        needs=("request", "response"),
+        url="",
+        method="",
+        asked={"request": "json"},
+        asked_headers="",
+        status="",
+        headers="",
+        body={"response": "json"},
+        note="inspect_ai keeps objects of SDKs: no heads, framing, chunks or times",
+        hint="its provider keeps no calls",
+    ),
+    Recorder(
         name="insta",
         says="a snapshot of insta for Rust: a stream as text",
         form="insta",
@@ -339,5 +395,6 @@ ROWS: Final = (
         body={"response.body": "text"},
         note="insta keeps what a test saw: no request, head or times",
     ),
+    Recorder(name="pairs", says="requests with the bodies of their answers", **PAIR),
 )
 """In the order in which they are tried."""
