@@ -168,8 +168,8 @@ def _lint_promises(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
     """A promise is known where a rule asks for it, or a shipped profile makes it."""
     node = document.load(path).get("promises")
     items = node.sequence() if node else ()
-    asked = (name for rule in rules.values() for name, _ in rule.applies.profile)
-    known = {name.removeprefix("promises.") for name in asked if name.startswith("promises.")}
+    required = (name for rule in rules.values() for name, _ in rule.applies.profile)
+    known = {name.removeprefix("promises.") for name in required if name.startswith("promises.")}
     if all(item.string() in known for item in items):
         return
     known.update(name for *_, file in available() for name in load_profile(file).promises)

@@ -175,7 +175,7 @@ class _RuleAlone:
                 slice_.opened[0] = order
             slice_.state, acts = machine.step(slice_.state, names)
             self._perform(slice_, acts, event)
-            slice_.heard[letter] = (order, event.number, event.type)
+            slice_.marks[letter] = (order, event.number, event.type)
 
     def _see_subject(self, event: Event) -> None:
         context = self.judge.context

@@ -73,13 +73,13 @@ def _target_order(summary: RunSummary) -> tuple[int, str]:
 
 
 def _row(file: Path, summary: RunSummary, before: RunSummary | None) -> BoardRow:
-    beside = recordings_folder(file)
-    if file.is_symlink() or beside.is_symlink():
+    folder = recordings_folder(file)
+    if file.is_symlink() or folder.is_symlink():
         raise UsageError("a board holds files, not links to others", place=Place(str(file)))
-    if not beside.is_dir():
+    if not folder.is_dir():
         return BoardRow(summary, "not here", "", before=before)
-    lines, found = held_against(summary, beside)
-    return BoardRow(found or summary, _state_of(lines), beside.name, tuple(lines), before)
+    lines, found = held_against(summary, folder)
+    return BoardRow(found or summary, _state_of(lines), folder.name, tuple(lines), before)
 
 
 def _state_of(lines: Sequence[str]) -> State:

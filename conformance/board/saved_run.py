@@ -199,11 +199,11 @@ def _first_place(group: FindingGroup, folder: Path) -> FirstPlace:
 def _by_their_word(report: Report, by_evidence: Report) -> dict[str, str]:
     """Rule 2."""
     found = {rule: why for why, rules in by_evidence.silenced.items() for rule in rules}
-    said = report.verdicts
+    verdicts = report.verdicts
     for rule, verdict in by_evidence.verdicts.items():
-        if verdict in _BROKEN and said.get(rule) not in _BROKEN:
+        if verdict in _BROKEN and verdicts.get(rule) not in _BROKEN:
             found.setdefault(rule, "what its run says")
-    return {rule: visible(found[rule], _MESSAGE) for rule in sorted(found) if rule in said}
+    return {rule: visible(found[rule], _MESSAGE) for rule in sorted(found) if rule in verdicts}
 
 
 def _pack(source: Path, kept: Path) -> None:

@@ -87,39 +87,39 @@ def _file_lines(folder: Path, there: set[str], listed: Mapping[str, str]) -> Ite
             yield f"recording {file}: {_expected(listed[file][:_SHOWN], found[:_SHOWN], 'sha256 ')}"
 
 
-def _judged_lines(said: RunSummary, found: RunSummary) -> Iterator[str]:
-    if said.rules.tool != found.rules.tool:
-        yield f"tool: it was judged by version {said.rules.tool}, this is {found.rules.tool}"
-    if said.rules.sha256 != found.rules.sha256:
-        both = _expected(said.rules.sha256[:_SHOWN], found.rules.sha256[:_SHOWN], "sha256 ")
+def _judged_lines(kept: RunSummary, found: RunSummary) -> Iterator[str]:
+    if kept.rules.tool != found.rules.tool:
+        yield f"tool: it was judged by version {kept.rules.tool}, this is {found.rules.tool}"
+    if kept.rules.sha256 != found.rules.sha256:
+        both = _expected(kept.rules.sha256[:_SHOWN], found.rules.sha256[:_SHOWN], "sha256 ")
         yield f"rules: {both}"
     for name in ("kind", "name", "version", "date"):
-        yield from _value_line(f"run {name}", getattr(said.run, name), getattr(found.run, name))
-    yield from _value_line("profiles", _listed(said.rules.profiles), _listed(found.rules.profiles))
-    yield from _value_line("streams", said.streams, found.streams)
-    for family in sorted(said.families.keys() | found.families.keys()):
-        one, two = said.families.get(family, {}), found.families.get(family, {})
+        yield from _value_line(f"run {name}", getattr(kept.run, name), getattr(found.run, name))
+    yield from _value_line("profiles", _listed(kept.rules.profiles), _listed(found.rules.profiles))
+    yield from _value_line("streams", kept.streams, found.streams)
+    for family in sorted(kept.families.keys() | found.families.keys()):
+        one, two = kept.families.get(family, {}), found.families.get(family, {})
         yield from _value_line(f"verdicts {family}", _counts(one), _counts(two))
-    yield from _set_lines("rule that fails", said.failed, found.failed)
-    groups = [[f"{each.rule} {each.id}" for each in part.groups] for part in (said, found)]
+    yield from _set_lines("rule that fails", kept.failed, found.failed)
+    groups = [[f"{each.rule} {each.id}" for each in part.groups] for part in (kept, found)]
     yield from _set_lines("finding", *groups)
-    yield from _set_lines("rule silenced by claims", [*said.silenced], [*found.silenced])
+    yield from _set_lines("rule silenced by claims", [*kept.silenced], [*found.silenced])
 
 
-def _value_line(name: str, said: Any, found: Any) -> Iterator[str]:
-    if said != found:
-        yield f"{name}: {_expected(str(said), str(found))}"
+def _value_line(name: str, kept: Any, found: Any) -> Iterator[str]:
+    if kept != found:
+        yield f"{name}: {_expected(str(kept), str(found))}"
 
 
-def _set_lines(name: str, said: Sequence[str], found: Sequence[str]) -> Iterator[str]:
-    for each in sorted(set(found) - set(said)):
+def _set_lines(name: str, kept: Sequence[str], found: Sequence[str]) -> Iterator[str]:
+    for each in sorted(set(found) - set(kept)):
         yield f"{name}: {visible(each)} is not in the summary"
-    for each in sorted(set(said) - set(found)):
+    for each in sorted(set(kept) - set(found)):
         yield f"{name}: {visible(each)} is not in the recordings"
 
 
-def _expected(said: str, found: str, unit: str = "") -> str:
-    one, two = visible(said) or "none", visible(found) or "none"
+def _expected(kept: str, found: str, unit: str = "") -> str:
+    one, two = visible(kept) or "none", visible(found) or "none"
     return f"the summary says {unit}{one}, the recordings {two}"
 
 

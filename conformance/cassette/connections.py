@@ -147,7 +147,7 @@ def _answers_of(kept: Exchange, clock: CassetteClock) -> Iterator[CarriedExchang
     name, answers = _sorted_messages(kept)
     times = _message_times(messages)
     for answer in answers:
-        begun = None if answer.asked is None else times[answer.asked]
+        begun = None if answer.request_at is None else times[answer.request_at]
         yield CarriedExchange(
             replace(
                 kept,
@@ -160,7 +160,7 @@ def _answers_of(kept: Exchange, clock: CassetteClock) -> Iterator[CarriedExchang
             _answer_clock(clock, begun),
             kept,
             tuple(answer.messages),
-            answer.asked,
+            answer.request_at,
         )
 
 

@@ -173,9 +173,9 @@ def _show_target(target: ProjectTarget) -> None:
 
 
 def _target_facts(target: ProjectTarget) -> Iterator[str]:
-    from conformance.runs.project import ASKED  # noqa: PLC0415  # loaded by now
+    from conformance.runs.project import KINDS_OF_TARGETS  # noqa: PLC0415  # loaded by now
 
-    for key in ASKED:
+    for key in KINDS_OF_TARGETS:
         if key in target.settings:
             yield f"{key} {target.settings[key].value}"
     sent = [target.settings[key].value for key in ("api-key-env",) if key in target.settings]

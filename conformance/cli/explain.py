@@ -24,7 +24,7 @@ from conformance.report.files import write_whole
 from conformance.report.silences import rule_silences
 from conformance.rules.model import Rule
 
-_BESIDE: Final = 4  # columns of a line of an excerpt that are not the line's: indent, marks of cuts
+_MARGINS: Final = 4  # columns of an excerpt that hold indent and marks of cuts
 _NARROWEST: Final = 40
 _WIDEST: Final = 140
 
@@ -57,7 +57,7 @@ def rule_page(typed: str, extra: Sequence[str] = ()) -> str:
     silent = rule_silences(rule, profiles)
     knobs = knobs_of(rule, profiles)
     columns = terminal_width()
-    bounds = (min(max(columns - _BESIDE, _NARROWEST), _WIDEST),) if columns else ()
+    bounds = (min(max(columns - _MARGINS, _NARROWEST), _WIDEST),) if columns else ()
     example = rule_example(rule.id, *bounds)
     return explain_rule(rule, silent, example, knobs=knobs, colour=has_colour())
 

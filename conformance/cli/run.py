@@ -148,8 +148,8 @@ class _LiveRun(Struct, kw_only=True):
             if not listens and upstream is not None and (came := upstream.strays.sentence()):
                 # What a gateway asks for before it starts may be why it does not.
                 why = f"{server.url.host}: nothing listens there after {given.wait:g} s"
-                asked = f"meanwhile port {upstream.port} got {came}"
-                raise RemoteError(f"{why}; {asked}", hint="see --gateway, --wait")
+                strays = f"meanwhile port {upstream.port} got {came}"
+                raise RemoteError(f"{why}; {strays}", hint="see --gateway, --wait")
             if not options.model:
                 played = MODEL if upstream is not None else ""
                 model = await only_model(server, options.secrets, options.dialects, unlisted=played)

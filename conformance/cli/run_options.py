@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from conformance.cli import options as shared
 from conformance.cli.completing import complete_profile, complete_scenario
 from conformance.core.errors import UsageError
-from conformance.dialects import AGENT_PROTOCOL, AGENTS, ASKED_APPLICATIONS, ENDPOINTS, SUPPORTED
+from conformance.dialects import AGENT_PROTOCOL, AGENTS, CALLABLE_APPLICATIONS, ENDPOINTS, SUPPORTED
 from conformance.dialects.personas import NAMES
 from conformance.runs import RunOptions
 from conformance.runs.options import (
@@ -35,7 +35,7 @@ CASE_DEADLINE: Final = 5.0  # seconds for one case of a client, unless --timeout
 _NO: Final = frozenset({"", "0", "false", "no"})
 
 
-_ASKED_AT_URLS: Final = tuple(name for name in ASKED_APPLICATIONS if name not in AGENTS)
+_URL_APPLICATIONS: Final = tuple(name for name in CALLABLE_APPLICATIONS if name not in AGENTS)
 
 
 class RunArguments(Struct, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ class RunArguments(Struct, frozen=True, kw_only=True):
         str | None,
         typer.Option(
             metavar="NAME",
-            help=f"Protocol of the application: {' or '.join(_ASKED_AT_URLS)}; of an agent:"
+            help=f"Protocol of the application: {' or '.join(_URL_APPLICATIONS)}; of an agent:"
             f" {' or '.join(AGENTS)} (default: {AGENT_PROTOCOL}).",
         ),
     ] = None
@@ -323,17 +323,17 @@ def _check_companions(given: RunArguments, *, is_between: bool) -> None:
 def _check_application(given: RunArguments) -> None:
     """Raises UsageError for options that do not go with an application, or without one."""
     if given.app_url is not None and given.protocol is None:
-        hint = f"--protocol {' or '.join(ASKED_APPLICATIONS)}"
+        hint = f"--protocol {' or '.join(CALLABLE_APPLICATIONS)}"
         raise UsageError("--app URL and --protocol NAME go together", hint=hint)
     if given.protocol is None:
         return
     offered, kind = (
-        (AGENTS, "agent") if given.agent is not None else (_ASKED_AT_URLS, "application")
+        (AGENTS, "agent") if given.agent is not None else (_URL_APPLICATIONS, "application")
     )
     if given.protocol not in offered:
         other = "--agent CMD" if given.protocol in AGENTS else "--app URL"
         hint = f"one of {', '.join(offered)}"
-        hint = f"{hint}; it needs {other}" if given.protocol in ASKED_APPLICATIONS else hint
+        hint = f"{hint}; it needs {other}" if given.protocol in CALLABLE_APPLICATIONS else hint
         raise UsageError(f"no {kind} speaks {given.protocol!r}", hint=hint)
     if given.url is not None or given.gateway is not None:
         raise UsageError("--protocol NAME goes with --app URL, --asgi MODULE:APP or --agent CMD")

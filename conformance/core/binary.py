@@ -214,11 +214,11 @@ def _frames_of(message: bytes, offset: int) -> Iterator[Frame]:
     except (struct.error, IndexError, UnicodeDecodeError, ValueError):
         yield Frame("ignored-binary", "bad-headers", "", "", offset)
         return
-    said = event_text(message)
+    data = event_text(message)
     try:
-        text = said.decode()
+        text = data.decode()
     except UnicodeDecodeError:
-        text = said.decode("utf-8", "replace")
+        text = data.decode("utf-8", "replace")
         yield Frame("ignored-binary", "bad-utf8", text, "", offset)
     named = (value for name, value in headers if name in TYPE_HEADERS and isinstance(value, str))
     kind = next(named, "")

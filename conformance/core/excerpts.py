@@ -108,8 +108,8 @@ def _shown_part(text: str, first: int, last: int) -> str:
 
 def without_front(text: str) -> str:
     """A text whose beginning may be the rest of a key."""
-    behind = text.lstrip(_OF_KEYS)
-    return _LETTERS.sub("x", text[: len(text) - len(behind)]) + behind
+    rest = text.lstrip(_OF_KEYS)
+    return _LETTERS.sub("x", text[: len(text) - len(rest)]) + rest
 
 
 def _without_rest(text: str) -> str:

@@ -113,10 +113,10 @@ class FrameTrace:
 
 def _body_held(events: Sequence[Event]) -> str:
     """What a whole body is: an answer, nothing but an error, or (empty) neither."""
-    said = {event.type for event in events if event.layer == "semantic"}
-    if "error" not in said:
-        return "answer" if said else ""
-    return "error" if said == {"error"} else ""
+    types = {event.type for event in events if event.layer == "semantic"}
+    if "error" not in types:
+        return "answer" if types else ""
+    return "error" if types == {"error"} else ""
 
 
 def frame_payload(frame: Frame) -> Any:

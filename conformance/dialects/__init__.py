@@ -95,7 +95,7 @@ SOCKET_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if 
 """What messages mean of the dialects that are spoken over a WebSocket, by name."""
 APPLICATIONS: Final = tuple(name for name, each in SUPPORTED.items() if each.is_application)
 """Dialects that applications speak to user interfaces."""
-ASKED_APPLICATIONS: Final = tuple(name for name in APPLICATIONS if SUPPORTED[name].request)
+CALLABLE_APPLICATIONS: Final = tuple(name for name in APPLICATIONS if SUPPORTED[name].request)
 """Those of them in which they are asked, too; of the others they are only listened to."""
 AGENTS: Final = {name: each.agent for name, each in SUPPORTED.items() if each.agent}
 """Those of them in which a command is asked on its standard streams."""
@@ -207,8 +207,8 @@ def dialect_at(path: str, body: Any = None) -> str | None:
     """
     those = [name for name, endpoint in ENDPOINTS.items() if endpoint.serves(path)]
     if len(those) > 1 and isinstance(body, Mapping):
-        asked = ((name, SUPPORTED[name].request) for name in those)
-        those = [name for name, form in asked if form and form.history in body] or those
+        forms = ((name, SUPPORTED[name].request) for name in those)
+        those = [name for name, form in forms if form and form.history in body] or those
     return those[0] if those else None
 
 

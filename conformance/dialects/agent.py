@@ -30,7 +30,7 @@ class AgentConversation(Protocol):
     `refusal` says why no turn can be asked for, else empty.
     """
 
-    is_asked: bool
+    is_prompted: bool
     is_over: bool
     refusal: str
 
@@ -125,7 +125,7 @@ class RpcConversation:
     greeting: ClassVar[Message]
 
     def __init__(self, folder: str) -> None:
-        self.is_asked = self.is_over = False
+        self.is_prompted = self.is_over = False
         self.refusal = ""
         self.folder = folder
         self.session = ""
@@ -137,7 +137,7 @@ class RpcConversation:
 
     def ask(self, body: Message) -> list[Message]:
         """Begins a turn: what to write first."""
-        self.is_asked = self.is_over = False
+        self.is_prompted = self.is_over = False
         key = self.session_key
         self.turn = {name: value for name, value in body.items() if name != key}
         # A process that was started anew knows no session of the one before.
@@ -202,7 +202,7 @@ class RpcConversation:
         raise NotImplementedError
 
     def begin_turn(self, method: str, params: Message) -> Message:
-        self.is_asked = True
+        self.is_prompted = True
         return self.request(method, params)
 
     def request(self, method: str, params: Message) -> Message:

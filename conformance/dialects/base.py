@@ -142,9 +142,11 @@ class Dialect(Struct, frozen=True):
         if request is None or self.endpoint is None or not isinstance(request.json, Mapping):
             return request
         body = request.json if self.request is None else self.request.spelled(request.json)
-        said = self.endpoint.stated(request.path)
+        fields = self.endpoint.stated(request.path)
         return (
-            replace(request, json={**said, **body}) if said or body is not request.json else request
+            replace(request, json={**fields, **body})
+            if fields or body is not request.json
+            else request
         )
 
     def asks_for_stream(self, path: str, body: Any) -> bool | None:

@@ -112,9 +112,9 @@ class Blocks:
 
     def _is_split(self, block: Block, text: str) -> bool:
         """Rule 6, at the first words of a block."""
-        number, frame, said = self._latest
+        number, frame, before = self._latest
         is_next = number == block.number - 1 and block.frame - frame <= NEAR
-        self._joints = self._joints + 1 if is_next and _is_one_sentence(said, text) else 0
+        self._joints = self._joints + 1 if is_next and _is_one_sentence(before, text) else 0
         return self._joints > 1
 
     def _emit(self, event: str, block: Block | None, **more: Any) -> None:
@@ -136,9 +136,9 @@ def _see_word(block: Block, text: str, data: dict[str, Any]) -> bool:
     return block.has_word
 
 
-def _is_one_sentence(said: str, text: str) -> bool:
+def _is_one_sentence(before: str, text: str) -> bool:
     """Whether a text breaks off in a sentence, and the next one continues it."""
-    end, start = said.rstrip()[-1:], text[0]
+    end, start = before.rstrip()[-1:], text[0]
     breaks_off = end.isalnum() or end in _OPEN_ENDS
-    is_joined = said[-1] in " \t" or start in _CONTINUES
+    is_joined = before[-1] in " \t" or start in _CONTINUES
     return breaks_off and (is_joined or (start.isalpha() and not start.isupper()))

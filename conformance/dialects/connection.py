@@ -29,7 +29,7 @@ from conformance.dialects.json_edge import mapping, string
 class SocketForm(Struct, frozen=True):
     """What the messages of a dialect mean; all but `lane` are types, or ask about one.
 
-    `asks` is the type of a request; its fields but `beside` are the body that an HTTP request would
+    `asks` is the type of a request; its fields but `envelope` are what an HTTP request would
     have. `is_about_answer` is asked of a type. `first` begins every one, `begins` are all
     that may stand at its beginning, `ends` its last; `name` is the name of the answer that a
     message holds, or nothing.
@@ -37,7 +37,7 @@ class SocketForm(Struct, frozen=True):
 
     asks: str
     lane: str
-    beside: frozenset[str]
+    envelope: frozenset[str]
     is_about_answer: Callable[[str], bool]
     first: str
     begins: frozenset[str]
@@ -50,7 +50,7 @@ class SocketForm(Struct, frozen=True):
         fields = mapping(payload)
         if fields.get("type") != self.asks:
             return None
-        return {key: value for key, value in fields.items() if key not in self.beside}
+        return {key: value for key, value in fields.items() if key not in self.envelope}
 
     def message(self, body: Any) -> dict[str, Any]:
         """The message that asks for what `asked` gives."""
@@ -65,7 +65,7 @@ class SocketForm(Struct, frozen=True):
 class SocketAnswer(Struct, eq=False):
     """One answer: the message that asked, its own messages in their order, and how far it came."""
 
-    asked: int | None = None
+    request_at: int | None = None
     body: dict[str, Any] | None = None
     messages: list[int] = field(default_factory=list)
     name: str = ""
@@ -98,7 +98,7 @@ class SocketAnswers:
         self._form = form
         self._lanes: dict[str, _Lane] = {}
         self._found: list[SocketAnswer] = []
-        self._is_asked = False
+        self._has_request = False
         self._idle_errors: list[int] = []
         self._failed = 0  # answers before this one know that the connection has failed
         self._latest: SocketAnswer | None = None  # the one that was given a message
@@ -140,7 +140,7 @@ class SocketAnswers:
     def _take_request(self, at: int, payload: Any) -> None:
         body = self._form.request_body(payload)
         if body is not None:
-            self._is_asked = True
+            self._has_request = True
             answer = SocketAnswer(at, body)
             self._found.append(answer)
             self._lane(payload).waiting.append(answer)
@@ -150,7 +150,7 @@ class SocketAnswers:
         current = lane.current
         if current is None or not current.is_open:
             is_named = bool(string(payload.get(self._form.lane)))
-            if not (lane.waiting or (is_named and not self._is_asked)):
+            if not (lane.waiting or (is_named and not self._has_request)):
                 self._fail_connection(at)
                 return
             current = self._begin(lane)
@@ -185,7 +185,7 @@ class SocketAnswers:
             return current.is_done and waits and kind == self._form.first
         if not current.is_open:
             return begins or (current.is_done and not current.has_failed and waits)
-        is_other = bool(current.name) or (current.asked is None and waits)
+        is_other = bool(current.name) or (current.request_at is None and waits)
         return kind == self._form.first and name != "" and is_other
 
     def _begin(self, lane: _Lane) -> SocketAnswer:

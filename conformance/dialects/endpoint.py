@@ -51,8 +51,8 @@ class Endpoint(Struct, frozen=True):
         plain = _plain(path)
         for own, streams in ((self.stream_path, True), (self.path, False)):
             if own and (found := _pattern(own).search(plain)):
-                said: dict[str, Any] = {k: unquote(v) for k, v in found.groupdict().items()}
-                return {**said, "stream": streams} if self.stream_path else said
+                fields: dict[str, Any] = {k: unquote(v) for k, v in found.groupdict().items()}
+                return {**fields, "stream": streams} if self.stream_path else fields
         return {}
 
     def address(self, body: Any, model: str = "") -> tuple[str, Any]:
@@ -64,9 +64,9 @@ class Endpoint(Struct, frozen=True):
             return self.path, body
         known = {"model": model, **body}
         path = self.stream_path if self.stream_path and known.get("stream") is True else self.path
-        said = {*_NAME.findall(path), *(("stream",) if self.stream_path else ())}
+        in_path = {*_NAME.findall(path), *(("stream",) if self.stream_path else ())}
         filled = _NAME.sub(lambda name: quote(str(known.get(name[1], "")), safe=""), path)
-        return filled, {key: value for key, value in body.items() if key not in said}
+        return filled, {key: value for key, value in body.items() if key not in in_path}
 
     @property
     def _says_more(self) -> bool:

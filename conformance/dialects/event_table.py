@@ -18,7 +18,7 @@ from conformance.dialects.json_edge import mapping
 from conformance.dialects.wire_keys import AnswerBounds
 from conformance.editing.layout import StreamLayout, TextKind
 
-Beside = Callable[[Mapping[str, Any]], tuple[str, ...] | None]
+OtherColumns = Callable[[Mapping[str, Any]], tuple[str, ...] | None]
 Columns = Callable[[Any, Reading], DeltaColumns | None]
 
 
@@ -74,11 +74,11 @@ class EventTable(Struct, frozen=True, kw_only=True):
         return StreamLayout(**{**stated, **more})
 
     def columns(
-        self, beside: Beside = lambda _fields: (), within: Mapping[str, str] | None = None
+        self, others: OtherColumns = lambda _fields: (), within: Mapping[str, str] | None = None
     ) -> Columns:
         """Gives what the deltas of one run differ in; None for a payload that is no delta.
 
-        That is the text that it holds, where it is the only one, and what `beside` names: paths of
+        That is the text that it holds, where it is the only one, and what `others` names: paths of
         other fields that differ from delta to delta, or None for a delta that goes with no other.
         """
         forms = {
@@ -95,7 +95,7 @@ class EventTable(Struct, frozen=True, kw_only=True):
             if self.delta_type:
                 kind = text_at(payload, *self.delta_type)
             texts = [text for path, text in forms.get(kind, ()) if text_at(payload, *path)]
-            more = beside(mapping(payload)) if len(texts) == 1 else None
+            more = others(mapping(payload)) if len(texts) == 1 else None
             if more is None:
                 return None
             paths = (texts[0], *more)

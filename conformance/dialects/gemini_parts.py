@@ -68,10 +68,10 @@ def token_counts(usage: dict[str, Any], keys: Sequence[str], total: str) -> dict
 
     `keys` name those of prompt, answer, thinking and use of tools, `total` that of all.
     """
-    prompt, said, thought, tools = (whole(usage.get(key)) for key in keys)
+    prompt, output, thought, tools = (whole(usage.get(key)) for key in keys)
     return {
         "input": None if prompt is None else prompt + (tools or 0),
-        "output": None if said is thought is None else (said or 0) + (thought or 0),
+        "output": None if output is thought is None else (output or 0) + (thought or 0),
         "reasoning": thought,
         "total": whole(usage.get(total)),
     }

@@ -126,11 +126,11 @@ class _SpareResults(Struct):
 
     def surplus(self) -> list[tuple[str, int]]:
         """Each result that comes again and has no call of its own."""
-        seen: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         found = []
         for name, position in self.results:
-            seen[name] += 1
-            if name and seen[name] > max(self.calls[name], 1):
+            counts[name] += 1
+            if name and counts[name] > max(self.calls[name], 1):
                 found.append((name, position))
         return found
 
@@ -245,12 +245,12 @@ class _ModelTurn(Struct):
             data |= {"doubled": True} if name in doubled else {}
             yield Event("request.call", data, 0, "wire")
         for name, position in self.results.items():
-            is_asked = name in self.calls
+            is_called = name in self.calls
             data = {"id": name, "position": position}
-            data |= {"asked": is_asked} if is_asked or not self.is_kept else {}
+            data |= {"asked": is_called} if is_called or not self.is_kept else {}
             data |= {"misnamed": True} if name in misnamed else {}
-            data |= {"renamed": True} if is_asked and name in renamed else {}
-            data |= {"late": True} if is_asked and name in self.late else {}
+            data |= {"renamed": True} if is_called and name in renamed else {}
+            data |= {"late": True} if is_called and name in self.late else {}
             yield Event("request.result", data, 0, "wire")
         yield from self.spare.events()
 

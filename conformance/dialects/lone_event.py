@@ -67,8 +67,8 @@ def is_lone_line(value: Any, named: str | None = None) -> bool:
     dialect = SUPPORTED.get(recognise(_LINE, value) or "")
     if dialect is None or not _is_of_lines(dialect) or named not in (None, dialect.name):
         return False
-    said = _first_semantics(dialect, value)
-    return "done" not in said and any(each.endswith(_SPEAKING) for each in said)
+    types = _first_semantics(dialect, value)
+    return "done" not in types and any(each.endswith(_SPEAKING) for each in types)
 
 
 def _is_of_lines(dialect: Dialect) -> bool:

@@ -34,9 +34,9 @@ class Marked:
         head = self._heads.get(choice, "")
         if len(head) < _LONGEST:
             self._heads[choice] = (head + text[: 2 * _LONGEST]).lstrip()
-        seen = self._tails.get(choice, "") + text
-        self._closed.update(pair for pair in PAIRS if pair[1] in seen)
-        self._tails[choice] = seen[-_LONGEST:]
+        tail = self._tails.get(choice, "") + text
+        self._closed.update(pair for pair in PAIRS if pair[1] in tail)
+        self._tails[choice] = tail[-_LONGEST:]
 
     def knobs(self) -> dict[str, Any]:
         """`markers`, and `think_opened_by` where the text begins inside the first block."""

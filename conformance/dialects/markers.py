@@ -111,7 +111,7 @@ class Markers:
         """Pieces that are decided by now; `last` says that this run of text is over."""
         buffer = self._held + text
         pieces: list[MarkerPiece] = []
-        start = self._skip_said_open(pieces, buffer, last=last) if self._prompted else 0
+        start = self._skip_stated_open(pieces, buffer, last=last) if self._prompted else 0
         while True:
             hold = len(buffer) if last else self._search.undecided(buffer, start)
             match = self._search.find(buffer, start)
@@ -137,7 +137,7 @@ class Markers:
             self._add_text(pieces, "".join(texts))
         return pieces
 
-    def _skip_said_open(self, pieces: list[MarkerPiece], buffer: str, *, last: bool) -> int:
+    def _skip_stated_open(self, pieces: list[MarkerPiece], buffer: str, *, last: bool) -> int:
         """Rule 6; returns where the rest begins. `_prompted` stays set while undecided."""
         marker = self._prompted
         if not last and len(buffer) < len(marker) and marker.startswith(buffer):

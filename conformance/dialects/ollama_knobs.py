@@ -33,8 +33,8 @@ class OllamaKnobs:
             case "text.delta":
                 self._spoke = True
         if event.type in _LINES:
-            said = event.data.get("message", event.data)  # of `generate` the line itself
-            both = any(value_at(said, "thinking") and value_at(said, key) for key in _TEXTS)
+            message = event.data.get("message", event.data)  # of `generate` the line itself
+            both = any(value_at(message, "thinking") and value_at(message, key) for key in _TEXTS)
             self._combined = self._combined or both
         if event.type in _ENDS and "eval_count" in event.data:
             self._counted = "prompt_eval_count" in event.data

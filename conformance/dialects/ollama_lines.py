@@ -172,7 +172,7 @@ class LineReader:
         self._is_whole = False  # a body has come
         self._is_done = False
         self._may_be_over = False  # it is done, or has failed
-        self._is_asked = False
+        self._has_request = False
         self._last_line: Mapping[str, Any] = {}
         self._lists_models = False
 
@@ -181,7 +181,7 @@ class LineReader:
         raise NotImplementedError
 
     def request(self, request: Request) -> list[Event]:
-        self._is_asked = True
+        self._has_request = True
         return request_events(request, self.history, self.call_pairing)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -222,7 +222,7 @@ class LineReader:
 
     def _line(self, fields: dict[str, Any], *, is_body: bool) -> None:
         is_last = fields.get("done") is True
-        if self._may_be_over and not (is_last or self._is_asked):
+        if self._may_be_over and not (is_last or self._has_request):
             self._begin_answer(string(fields.get("created_at")))
         self._last_line = fields
         kind = "ollama.last" if is_last else "ollama.chunk"

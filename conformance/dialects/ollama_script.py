@@ -37,7 +37,7 @@ def scripted_head() -> dict[str, Any]:
 
 def scripted_last(answer: ScriptedAnswer) -> dict[str, Any]:
     """What stands on the last line."""
-    given, said, _ = answer.tokens
+    given, written, _ = answer.tokens
     reason = "length" if answer.word == "length" else "stop"
-    counts = {"prompt_eval_count": given, "eval_count": said, "total_duration": 1}
+    counts = {"prompt_eval_count": given, "eval_count": written, "total_duration": 1}
     return {"done": True, "done_reason": reason, **counts}

@@ -67,7 +67,7 @@ def _shown_by_first(exchange: Exchange, first: _FirstPayloads) -> str | None:
         name = None if payload is NOT_JSON else recognise(frame, payload)
         if name is not None and name != shown:
             if name in LOOKALIKES:
-                return _told_apart(exchange, first, name)
+                return _distinguished(exchange, first, name)
             finer = REFINED.get(name)
             if finer is None or finer.refines is None:
                 return name
@@ -77,7 +77,7 @@ def _shown_by_first(exchange: Exchange, first: _FirstPayloads) -> str | None:
     return shown
 
 
-def _told_apart(exchange: Exchange, first: _FirstPayloads, shown: str) -> str:
+def _distinguished(exchange: Exchange, first: _FirstPayloads, shown: str) -> str:
     """The dialect shown, or the one that begins alike, where an early payload is of that alone."""
     other = LOOKALIKES[shown]
     if not any(mark in exchange.body for mark in other.marks):
@@ -96,15 +96,15 @@ def shown_by_messages(payloads: Iterable[Any]) -> str | None:
 
     An event decides; requests may look alike in several APIs, and count where no event comes.
     """
-    asked = None
+    requested = None
     for payload in islice(payloads, FRAMES_TO_RECOGNISE):
         if payload is not NOT_JSON:
             if (name := recognise(_MESSAGE, payload)) is not None:
                 return name
-            asked = asked or _asked_dialect(payload)
-    return asked
+            requested = requested or _dialect_of_request(payload)
+    return requested
 
 
-def _asked_dialect(payload: Any) -> str | None:
+def _dialect_of_request(payload: Any) -> str | None:
     asking = (each for each in SUPPORTED.values() if each.socket and each.socket.claims(payload))
     return next((each.name for each in asking), None)

@@ -34,10 +34,10 @@ def is_within(wanted: str, text: str) -> bool:
 
 def repeated_answers(body: Any, form: HistoryForm) -> RepeatedAnswers:
     """What the history of a request repeats."""
-    said = [(entry, form.read(entry)) for entry in form.entries(body)]
-    spoken = [one for _, one in said if one.by == "model"]
+    read = [(entry, form.read(entry)) for entry in form.entries(body)]
+    spoken = [one for _, one in read if one.by == "model"]
     calls = ((call.name, call.arguments) for one in spoken for call in one.calls)
-    results = (_result_text(entry, one) for entry, one in said if one.results)
+    results = (_result_text(entry, one) for entry, one in read if one.results)
     return RepeatedAnswers(
         _spaced(one.text for one in spoken),
         tuple(calls),
@@ -45,8 +45,8 @@ def repeated_answers(body: Any, form: HistoryForm) -> RepeatedAnswers:
     )
 
 
-def _result_text(entry: Any, said: HistoryEntry) -> str:
-    ids = set(said.results)
+def _result_text(entry: Any, one: HistoryEntry) -> str:
+    ids = set(one.results)
     return " ".join(text for text in _texts(entry) if text not in ids)
 
 

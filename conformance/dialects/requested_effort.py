@@ -97,8 +97,8 @@ def thinking_budget(body: Any) -> int:
 
 def is_named_for_effort(model: Any, instead_of: Any) -> bool:
     """Whether a model's name asks for thinking that the name it was given for did not."""
-    asked, named = (_words(each) for each in (instead_of, model))
-    return bool((named - asked) & _LEVELS)
+    replaced, named = (_words(each) for each in (instead_of, model))
+    return bool((named - replaced) & _LEVELS)
 
 
 def _words(name: Any) -> set[str]:
@@ -109,11 +109,13 @@ def _words(name: Any) -> set[str]:
 def _first_stated(body: Any, paths: tuple[str, ...]) -> RequestedEffort | None:
     """An off counts before everything else: it is there to take back the rest."""
     values = ((path, value_at(body, *path.split("."))) for path in paths)
-    stated = [RequestedEffort(path, said, _stance(said)) for path, said in values if _is_said(said)]
+    stated = [
+        RequestedEffort(path, each, _stance(each)) for path, each in values if _is_stated(each)
+    ]
     return next((each for each in stated if each.stance == "off"), next(iter(stated), None))
 
 
-def _is_said(value: Any) -> bool:
+def _is_stated(value: Any) -> bool:
     return value is not None and value != "" and not isinstance(value, dict | list)
 
 

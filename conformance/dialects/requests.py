@@ -78,8 +78,8 @@ class Tool(Struct, frozen=True):
 
     def fields(self, parameters: str) -> dict[str, Any]:
         """Its fields; the schema is called `parameters`."""
-        said = {"description": self.says} if self.says else {}
-        return {"name": self.name, **said, parameters: self.parameters}
+        described = {"description": self.says} if self.says else {}
+        return {"name": self.name, **described, parameters: self.parameters}
 
 
 class Question(Struct, frozen=True):

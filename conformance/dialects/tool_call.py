@@ -81,7 +81,7 @@ class ToolCall:
 
 def _says_same(written: str, value: Any) -> bool:
     try:
-        said = json.loads(written)
+        parsed = json.loads(written)
     except (ValueError, RecursionError):
         return False
-    return bool(said == value)
+    return bool(parsed == value)

@@ -51,7 +51,7 @@ class TypedReader(Generic[State]):
     def __init__(self, reading: Reading) -> None:
         del reading  # payloads type their text: neither markers nor private fields apply
         self._announced: str | None = None  # the name of the answer, once it was announced
-        self._is_asked = False  # the one request is known
+        self._has_request = False  # the one request is known
         self._is_done = False
         self._is_whole = False  # a body that says it is finished, or nothing of its state
         self._sink = Sink()
@@ -86,7 +86,7 @@ class TypedReader(Generic[State]):
 
     def _announce(self, name: str, *, has_spoken: bool = False) -> None:
         """An event announces an answer."""
-        if self._is_asked and self.is_of_api:
+        if self._has_request and self.is_of_api:
             return
         is_other = name != self._announced if name and self._announced else has_spoken
         is_over = self._is_done or self._sink.has_failed
@@ -111,7 +111,7 @@ class TypedReader(Generic[State]):
         self._sink.wire(self.unknown, event_data(payload))
 
     def request(self, request: Request) -> list[Event]:
-        self._is_asked = True
+        self._has_request = True
         return request_events(request, self.history, self.call_pairing)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:

@@ -83,8 +83,8 @@ class WishForm(Struct, frozen=True):
         stated = (_as_object(value_at(body, *path.split("."))) for path in self.schemas)
         if (schema := next((each for each in stated if isinstance(each, dict)), None)) is not None:
             return schema
-        said = value_at(body, *self.json.split(".")) if self.json else None
-        return {} if isinstance(said, str) and said in self.json_words else None
+        form = value_at(body, *self.json.split(".")) if self.json else None
+        return {} if isinstance(form, str) and form in self.json_words else None
 
     def _name(self, body: Any, path: str) -> str:
         found = value_at(body, *path.split("."))

@@ -112,10 +112,10 @@ def _presence_changes(
     path: tuple[str, ...], old: ExchangeShape, new: ExchangeShape
 ) -> Iterator[WireChange]:
     """A field that was in every object and now is not, or the other way round."""
-    counts = [(each.fields.paths[path].seen, _holder_count(path, each)) for each in (old, new)]
+    counts = [(each.fields.paths[path].count, _holder_count(path, each)) for each in (old, new)]
     if any(holders < 2 for _, holders in counts):
         return  # a single object proves nothing
-    before, now = ("always" if seen >= holders else "at times" for seen, holders in counts)
+    before, now = ("always" if count >= holders else "at times" for count, holders in counts)
     if before != now:
         yield WireChange("field", _field_name(path), f"there {before}", f"there {now}")
 

@@ -34,7 +34,7 @@ class FieldShape(Struct):
     """One path: the kinds of its values, the number of objects that have it, and its words."""
 
     kinds: set[str] = field(default_factory=set)
-    seen: int = 0
+    count: int = 0
     words: set[str] = field(default_factory=set)
 
 
@@ -74,7 +74,7 @@ class FieldShapes(Struct):
                 self.is_clipped = True
                 return False
             known = self.paths[path] = FieldShape()
-        known.seen += 1
+        known.count += 1
         known.kinds.add(_value_kind(value))
         word = _telling_word(path[-1], value)
         if word and len(known.words) < _MOST_WORDS:
@@ -88,8 +88,8 @@ def parent_path(path: tuple[str, ...], objects: Mapping[tuple[str, ...], int]) -
 
 def _is_opaque(path: tuple[str, ...]) -> bool:
     """Whether nothing below a path is looked at."""
-    is_told = path[-1] in _UNROLLED and path[0].startswith(_UNROLLING)
-    return is_told or path[-1] in _FREE or len(path) >= _MOST_DEPTH
+    is_unrolled = path[-1] in _UNROLLED and path[0].startswith(_UNROLLING)
+    return is_unrolled or path[-1] in _FREE or len(path) >= _MOST_DEPTH
 
 
 def _typed_path(path: tuple[str, ...], value: Any) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ STREAMS: Final = ("streams", "")
 _OBJECT: Final = "object"
 _CHANCE: Final = 0.001  # that unchanged senders show any difference at all
 _LONGEST: Final = 2000  # characters of an order
-_TOLD: Final[Mapping[str, ChangeKind]] = {
+_KINDS: Final[Mapping[str, ChangeKind]] = {
     "event": "event",
     "field": "field",
     "order": "order",
@@ -67,7 +67,7 @@ def population_changes(
 
     If nothing had changed, streams of the one would have the trait as often as those of the other.
     """
-    traits = sorted(trait for trait in old.keys() | new.keys() if trait[0] in _TOLD)
+    traits = sorted(trait for trait in old.keys() | new.keys() if trait[0] in _KINDS)
     chance = _CHANCE / max(1, len(traits))
     for trait in traits:
         had, has = old.get(trait, 0), new.get(trait, 0)
@@ -81,7 +81,7 @@ def population_changes(
             continue
         path = trait[1].replace("\t", ".", 1).replace(": .", ": ", 1)
         counts = f"{had} of {before}", f"{has} of {now}"
-        yield PopulationChange(WireChange(_TOLD[trait[0]], path, *counts), had, before, has, now)
+        yield PopulationChange(WireChange(_KINDS[trait[0]], path, *counts), had, before, has, now)
 
 
 def _holder_of(trait: ShapeTrait) -> ShapeTrait:

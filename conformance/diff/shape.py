@@ -22,7 +22,7 @@ from conformance.recordings.identification import identity_of
 from conformance.rules.verdicts import Verdict
 
 # What of a semantic event is shape.
-_TOLD: Final = ("channel", "explicit", "kind", "role", "reason", "how", "status")
+_KEPT: Final = ("channel", "explicit", "kind", "role", "reason", "how", "status")
 _TEXTS: Final = {"text.delta": "text", "refusal.delta": "text", "tool.delta": "arguments"}
 _MOST_TEXT: Final = 1 << 24  # characters of one text
 # A rebuilt framing has these, whatever was sent.
@@ -129,7 +129,7 @@ def _framing_name(event: Event) -> str:
 
 def _semantic_step(event: Event) -> str:
     facts = [
-        _value_text(event.data[name]) for name in _TOLD if event.data.get(name) not in (None, "")
+        _value_text(event.data[name]) for name in _KEPT if event.data.get(name) not in (None, "")
     ]
     choice = event.data.get("choice")
     facts += [f"choice {choice}"] if choice else []

@@ -164,16 +164,16 @@ def request_with(**more: Any) -> Edit:
     return lambda stream, _site: stream.with_request({**request_body(stream), **more})
 
 
-def request_sites(*path: str, beside: str = "") -> Sites:
-    """Values of the request at a path, `*` being every element; `beside` them something stands."""
-    return lambda stream: range(len(_asked_paths(stream, path, beside)))
+def request_sites(*path: str, sibling: str = "") -> Sites:
+    """Values of the request at a path, `*` being every element; `sibling` stands next to them."""
+    return lambda stream: range(len(_request_paths(stream, path, sibling)))
 
 
-def ask_otherwise(change: Callable[[Any], Any], *path: str, beside: str = "") -> Edit:
+def ask_otherwise(change: Callable[[Any], Any], *path: str, sibling: str = "") -> Edit:
     """Such a value of the request is another one."""
 
     def edited(stream: Stream, site: int) -> Stream:
-        found, body = _asked_paths(stream, path, beside)[site], request_body(stream)
+        found, body = _request_paths(stream, path, sibling)[site], request_body(stream)
         return stream.with_request(put_at(body, found, change(value_at(body, *found))))
 
     return edited
@@ -184,7 +184,7 @@ def shortened(text: str) -> str:
     return text[: len(text) // 2]
 
 
-def _asked_paths(stream: Stream, path: Path, beside: str) -> list[Path]:
+def _request_paths(stream: Stream, path: Path, sibling: str) -> list[Path]:
     body = request_body(stream)
     found: list[Path] = [()]
     for key in path:
@@ -196,7 +196,7 @@ def _asked_paths(stream: Stream, path: Path, beside: str) -> list[Path]:
     return [
         each
         for each in found
-        if value_at(body, *each) and (not beside or value_at(body, *each[:-1], beside))
+        if value_at(body, *each) and (not sibling or value_at(body, *each[:-1], sibling))
     ]
 
 

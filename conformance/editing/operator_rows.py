@@ -37,13 +37,13 @@ _EDITS: Final[Mapping[str, Callable[[Any], Edit]]] = {
     "reuse_index": lambda given: edits.reuse_index(*given),
     "request": lambda more: edits.request_with(**more),
     "halve_asked": lambda given: edits.ask_otherwise(
-        edits.shortened, *given[0].split("."), beside=given[1]
+        edits.shortened, *given[0].split("."), sibling=given[1]
     ),
 }
 _OF_VALUES: Final[Mapping[str, Callable[[Any], Sites]]] = {
     "drop": lambda path: edits.places_with(*_path(path)),
     "reverse": lambda path: edits.places_with(*_path(path)),
-    "halve_asked": lambda given: edits.request_sites(*given[0].split("."), beside=given[1]),
+    "halve_asked": lambda given: edits.request_sites(*given[0].split("."), sibling=given[1]),
     **dict.fromkeys(("set", "prolong", "add"), lambda given: edits.places_with(*_path(given[0]))),
 }
 _PLACES: Final[Mapping[str, Callable[[Any], Sites]]] = {

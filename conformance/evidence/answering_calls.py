@@ -18,10 +18,10 @@ def argument_texts(arguments: str) -> tuple[str, ...]:
 
 def answering_call(hops: ApplicationHops) -> SidePart | None:
     """The call of a model without any text whose argument is all of the text that is shown."""
-    if hops.said.of("text"):
+    if hops.made.of("text"):
         return None
     shown = "".join(each.text for each in hops.sent.of("text")).strip()
     if not shown:
         return None
-    calls = reversed(hops.said.of("tool"))
+    calls = reversed(hops.made.of("tool"))
     return next((c for c in calls if shown in map(str.strip, argument_texts(c.call[1]))), None)

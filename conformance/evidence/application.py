@@ -18,7 +18,7 @@ from conformance.core.trace import frame_payload
 from conformance.dialects.base import Dialect, Reading
 from conformance.evidence.expectations import KEEPS_HISTORY, stated_run
 from conformance.evidence.hop_comparisons import COMPARISONS, overlap
-from conformance.evidence.hop_opaque import NOT_ASKED_AGAIN, SHOWN_ELSEWHERE, brings_back
+from conformance.evidence.hop_opaque import NO_LATER_CALL, SHOWN_ELSEWHERE, brings_back
 from conformance.evidence.hop_sides import ApplicationHops, Compared, HopDifference, ReadAnswer
 from conformance.evidence.hop_tries import try_replaced, without_tries
 from conformance.evidence.marked_answers import marked_readings
@@ -71,21 +71,21 @@ def keeps_history(recording: Recording, shown: Exchange, read: ReadExchange) -> 
     history is the user's. A run states it, where another scenario has shown it: of a recording that
     nobody trusts that is a claim.
     """
-    behind = provider_answers(recording, shown)
-    if behind and _brings_back(recording, shown, behind, read):
-        return NOT_ASKED_AGAIN
+    calls = provider_answers(recording, shown)
+    if calls and _brings_back(recording, shown, calls, read):
+        return NO_LATER_CALL
     is_stated = (stated_run(recording.header) or {}).get(KEEPS_HISTORY) is True
     return SHOWN_ELSEWHERE if is_stated else ""
 
 
 def _brings_back(
-    recording: Recording, shown: Exchange, behind: Sequence[Exchange], read: ReadExchange
+    recording: Recording, shown: Exchange, calls: Sequence[Exchange], read: ReadExchange
 ) -> bool:
-    known = {each.number for each in behind}
+    known = {each.number for each in calls}
     exchanges = recording.exchanges
-    earlier = [e for e in exchanges if e.hop == "upstream" and e.number < behind[0].number]
+    earlier = [e for e in exchanges if e.hop == "upstream" and e.number < calls[0].number]
     answers = (read(each) for each in earlier if each.number not in known)
-    return brings_back(shown.request, behind[0].request, answers)
+    return brings_back(shown.request, calls[0].request, answers)
 
 
 def read_answer(
@@ -112,7 +112,7 @@ def read_answer(
 def compare_application(
     ledger: Ledger,
     shown: ReadAnswer,
-    behind: Sequence[ReadAnswer],
+    calls: Sequence[ReadAnswer],
     *,
     later: Sequence[Request] = (),
     hides: bool,
@@ -128,12 +128,12 @@ def compare_application(
     own parts overlap. `is_played` and `keeps_history` as in `ApplicationHops`.
     A truncated recording of one hop proves nothing about the other.
     """
-    if any(each.exchange.end == "open" for each in (shown, *behind)):
+    if any(each.exchange.end == "open" for each in (shown, *calls)):
         return
-    behind = _as_shown(behind, shown)
+    calls = _as_shown(calls, shown)
     whole = ApplicationHops(
-        *(tuple(behind), shown),
-        said=read_content([each.transcript for each in behind]),
+        *(tuple(calls), shown),
+        made=read_content([each.transcript for each in calls]),
         sent=read_content([shown.transcript]),
         strings=_strings(shown),
         later=later,
@@ -151,7 +151,7 @@ def compare_application(
 
 
 def _withdraw_serial(ledger: Ledger, hops: ApplicationHops, serial: frozenset[str]) -> None:
-    if overlap(hops.said):
+    if overlap(hops.made):
         broken = {found.rule for found in ledger.findings} & serial
         ledger.withdraw(broken, "the provider's own parts overlap", _NAME)
 
@@ -164,18 +164,18 @@ def _taken_back(shown: ReadAnswer) -> int:
     return max(numbers, default=0)
 
 
-def _as_shown(behind: Sequence[ReadAnswer], shown: ReadAnswer) -> Sequence[ReadAnswer]:
+def _as_shown(calls: Sequence[ReadAnswer], shown: ReadAnswer) -> Sequence[ReadAnswer]:
     """The provider's answers; of two possible readings, the one that the application chose."""
-    if all(each.other is None for each in behind):
-        return behind
-    candidates = (behind, [each.other or each for each in behind])
+    if all(each.other is None for each in calls):
+        return calls
+    candidates = (calls, [each.other or each for each in calls])
     for kind in ("thinking", "text"):
         sent = "".join(getattr(shown.transcript, kind))
         for answers in candidates:
-            said = "".join(text for each in answers for text in getattr(each.transcript, kind))
-            if sent and said.startswith(sent):
+            generated = "".join(text for each in answers for text in getattr(each.transcript, kind))
+            if sent and generated.startswith(sent):
                 return answers
-    return behind
+    return calls
 
 
 def _write(ledger: Ledger, rule: Rule, hops: ApplicationHops, found: Compared) -> None:
@@ -193,11 +193,11 @@ def _finding(rule: Rule, hops: ApplicationHops, found: HopDifference) -> Finding
     memory = _memory_of(hops.shown, found.sent.number)
     about = About(change=found.change)
     violation = Violation(found.sent.number, {}, (), "", "", found.message, about=about)
-    return make_finding(rule, violation, memory, where, _provider_event(hops, found.said))
+    return make_finding(rule, violation, memory, where, _provider_event(hops, found.made))
 
 
 def _provider_event(hops: ApplicationHops, place: EventPlace) -> ReferencedEvent:
-    answer = hops.behind[place.answer]
+    answer = hops.calls[place.answer]
     memory = _memory_of(answer, place.number)
     shown = next((each for each in memory.around(place.number) if each.at), None)
     return ReferencedEvent(

@@ -14,7 +14,7 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.passed_request_rules import ASKED_ANSWERS
 from conformance.rules.verdicts import Verdict
 
-_WHY_ASKED: Final[Mapping[Verdict | None, str]] = {
+_WHY_PASSED: Final[Mapping[Verdict | None, str]] = {
     Verdict.FAIL: f"what breaks {ASKED_ANSWERS.id} may be why",
     Verdict.PASS: "the gateway was asked the same",
 }
@@ -26,9 +26,9 @@ def withdraw_blamed_elsewhere(ledgers: Mapping[int, Ledger], recording: Recordin
         ledger = ledgers.get(exchange.number)
         verdicts = ledger.verdicts if ledger is not None else {}
         if verdicts.get(TALK_KEPT.id) is Verdict.FAIL:
-            behind = provider_answers(recording, exchange)
-            withdraw_returned(ledgers.values(), {each.number for each in behind})
-        if why := _WHY_ASKED.get(verdicts.get(ASKED_ANSWERS.id)):
+            calls = provider_answers(recording, exchange)
+            withdraw_returned(ledgers.values(), {each.number for each in calls})
+        if why := _WHY_PASSED.get(verdicts.get(ASKED_ANSWERS.id)):
             for each in upstream_of(recording, exchange):
                 if each.number in ledgers:
                     withdraw_changed_history(ledgers[each.number], why)

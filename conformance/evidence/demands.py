@@ -69,11 +69,11 @@ def judge_step(
     dialect: Dialect,
     counts: StepCounts,
     *,
-    behind: Sequence[Exchange] = (),
+    calls: Sequence[Exchange] = (),
 ) -> None:
     """Writes what the scenario expects of an answer, and what its request demands.
 
-    `counts` are those of the answers before it, and get its own; `behind` is what a gateway had
+    `counts` are those of the answers before it, and get its own; `calls` is what a gateway had
     from its upstream for this answer.
     """
     exchange = answer.exchange
@@ -89,7 +89,7 @@ def judge_step(
         body = _body(dialect, exchange)
         judged += judged_thinking(dialect, body, answer, counts.shown(dialect.name, exchange))
     if exchange.hop and answer.ending in ("refused", "failed"):
-        judged += _fault(answer, behind)
+        judged += _fault(answer, calls)
     excuse_stopped(ledger, dialect, exchange)
     for rule, message in judged:
         found = (finding_at_end(rule, answer, message),) if message else ()
@@ -129,9 +129,9 @@ def _body(dialect: Dialect, exchange: Exchange) -> Mapping[str, Any]:
     return request.json if request and isinstance(request.json, Mapping) else {}
 
 
-def _fault(answer: Transcript, behind: Sequence[Exchange]) -> Iterator[Found]:
+def _fault(answer: Transcript, calls: Sequence[Exchange]) -> Iterator[Found]:
     """Rule 6."""
-    last = [each.response.status for each in behind if each.response][-1:]
+    last = [each.response.status for each in calls if each.response][-1:]
     response = answer.exchange.response
     status = response.status if response else None
     if last not in ([400], [500]) or status is None:
@@ -182,7 +182,7 @@ def _refusal(exchange: Exchange, expected: ExpectedStep, answer: Transcript) -> 
     is_within = answer.done and not is_refusal(exchange)  # an error inside an answer
     if response is None or answer.ending not in expected.ends or is_within:
         return
-    said = any(each.get("message") for each in answer.errors)
+    has_message = any(each.get("message") for each in answer.errors)
     kind = response.header("content-type") or "no content type"
     got = f"HTTP {response.status}, {kind}, {len(exchange.body)} bytes"
-    yield REFUSAL_SAYS_WHY, "" if said else f"expected an error with a message, got {got}"
+    yield REFUSAL_SAYS_WHY, "" if has_message else f"expected an error with a message, got {got}"

@@ -51,24 +51,24 @@ def withdraw_explained(
     bursts = {r.id for r in rules if isinstance(r.form, Timing) and r.form.burst is not None}
     unended = _ENDS_CLEANLY if exchange.end == "idle-timeout" else frozenset[str]()
     excusable = failed & {*bursts, *unended, *_COUNTS}
-    behind = provider_answers(recording, exchange) if excusable else []
-    if not behind:
+    calls = provider_answers(recording, exchange) if excusable else []
+    if not calls:
         return
-    if failed & bursts and (why := _came_at_once(behind)):
+    if failed & bursts and (why := _came_at_once(calls)):
         ledger.withdraw(failed & bursts, why, _NAME)
     for rule in failed & _COUNTS.keys():
-        if not any(_counted(each, _COUNTS[rule], read) for each in behind):
+        if not any(_counted(each, _COUNTS[rule], read) for each in calls):
             ledger.withdraw([rule], "its model counted no tokens", _NAME)
     clock = recording.cassette.clocks.get(exchange.number)
     silent = clock.end if clock else None
     is_short = silent is not None and silent < LONGEST_PAUSE
-    if failed & unended and is_short and (why := _may_ask_again(behind, read)):
+    if failed & unended and is_short and (why := _may_ask_again(calls, read)):
         ledger.withdraw(failed & unended, why, _NAME, Verdict.INCONCLUSIVE)
 
 
-def _came_at_once(behind: Sequence[Exchange]) -> str:
+def _came_at_once(calls: Sequence[Exchange]) -> str:
     """Rule 1."""
-    times = [chunk.ms for answer in behind for chunk in answer.chunks[1:]]
+    times = [chunk.ms for answer in calls for chunk in answer.chunks[1:]]
     took = sum(ms for ms in times if ms is not None)
     if None in times or took >= LONGEST_WAIT:
         return ""
@@ -79,9 +79,9 @@ def _counted(answer: Exchange, name: str, read: ReadExchange) -> bool:
     return bool(read(answer).transcript.usage.get(name))
 
 
-def _may_ask_again(behind: Sequence[Exchange], read: ReadExchange) -> str:
+def _may_ask_again(calls: Sequence[Exchange], read: ReadExchange) -> str:
     """Rule 2; a target does not retry after a refusal, or after its user stopped the answer."""
-    if behind[-1].end in UNHEARD or read(behind[-1]).transcript.ending not in _BROKE_OFF:
+    if calls[-1].end in UNHEARD or read(calls[-1]).transcript.ending not in _BROKE_OFF:
         return ""
-    tries = f", {len(behind)} times" if len(behind) > 1 else ""
+    tries = f", {len(calls)} times" if len(calls) > 1 else ""
     return f"its model broke off{tries}, and it may have waited to ask again"

@@ -51,19 +51,19 @@ from conformance.rules.model import Rule
 _AS_THOUGHT: Final = f"{rules.TEXT.id} reports it: the answer is shown as thinking"
 
 
-def _texts(hops: ApplicationHops, said: Sequence[SidePart], sent: Sequence[SidePart]) -> Compared:
-    found = _compared_texts(hops, said, sent)
+def _texts(hops: ApplicationHops, made: Sequence[SidePart], sent: Sequence[SidePart]) -> Compared:
+    found = _compared_texts(hops, made, sent)
     # The rest of a try, even a beginning, has its own rule.
-    is_left = any(each.start.answer in hops.tries for each in said)
+    is_left = any(each.start.answer in hops.tries for each in made)
     if is_left and isinstance(found, HopDifference):
-        return own_words(hops, said[0].kind) or False
+        return own_words(hops, made[0].kind) or False
     return found
 
 
 def _compared_texts(
-    hops: ApplicationHops, said: Sequence[SidePart], sent: Sequence[SidePart]
+    hops: ApplicationHops, made: Sequence[SidePart], sent: Sequence[SidePart]
 ) -> Compared:
-    wanted, got = ("".join(each.text for each in side) for side in (said, sent))
+    wanted, got = ("".join(each.text for each in side) for side in (made, sent))
     if not hops.are_whole:
         wanted = wanted[: len(got)]
     if not hops.was_recorded and not (hops.is_played and got[len(wanted) :].strip()):
@@ -73,7 +73,7 @@ def _compared_texts(
     at, had, has = difference(wanted, got)
     return HopDifference(
         f"expected {had}, got {has} at character {at}",
-        hops.said.place_of(said, at),
+        hops.made.place_of(made, at),
         hops.sent.place_of(sent, at),
         Change.of(wanted, got, at),
     )
@@ -82,7 +82,7 @@ def _compared_texts(
 def _text(hops: ApplicationHops) -> Compared:
     if answering_call(hops) is not None:
         return True
-    found = _texts(hops, hops.said.of("text"), hops.sent.of("text"))
+    found = _texts(hops, hops.made.of("text"), hops.sent.of("text"))
     if isinstance(found, HopDifference) and _is_in_text(hops):
         return replace(found, message=f"{found.message}; the thinking is in the text")
     return found
@@ -101,68 +101,68 @@ def _thinking(hops: ApplicationHops) -> Compared:
 
 def _is_thought(hops: ApplicationHops) -> bool:
     """Whether the answer is shown as thinking, and nowhere as text."""
-    said, sent, thought = (
+    made, sent, thought = (
         "".join(each.text for each in side).strip()
-        for side in (hops.said.of("text"), hops.sent.of("text"), hops.sent.of("thinking"))
+        for side in (hops.made.of("text"), hops.sent.of("text"), hops.sent.of("thinking"))
     )
-    own = "".join(each.text for each in hops.said.of("thinking"))
-    return len(said) >= TELLING and said in thought and said not in own and said not in sent
+    own = "".join(each.text for each in hops.made.of("thinking"))
+    return len(made) >= TELLING and made in thought and made not in own and made not in sent
 
 
 def _is_in_text(hops: ApplicationHops) -> bool:
     """Whether what was thought, with markers or none around it, is all that the text has more."""
-    due, said = _due(hops), "".join(each.text for each in hops.said.of("text"))
+    due, made = _due(hops), "".join(each.text for each in hops.made.of("text"))
     rest = "".join(each.text for each in hops.sent.of("text"))
     if not due or hops.sent.of("thinking") or not hops.are_whole:
         return False
     for thought in (each.text.strip() for each in due):
-        before, found, behind = rest.partition(thought)
+        before, found, after = rest.partition(thought)
         if not found or len(thought) < TELLING:
             return False
-        rest = before + behind
-    return "".join(without_markers(rest).split()) == "".join(said.split())
+        rest = before + after
+    return "".join(without_markers(rest).split()) == "".join(made.split())
 
 
 def _due(hops: ApplicationHops) -> Sequence[SidePart]:
     is_parted = hops.shown.dialect.tells_parts
-    return thinking_due(hops.said, hops.sent, is_parted=is_parted)
+    return thinking_due(hops.made, hops.sent, is_parted=is_parted)
 
 
 def _thinking_parts(hops: ApplicationHops) -> Compared:
     """A part that is lost, or comes again, has its own rule; an empty one has not."""
-    said, sent = _due(hops), hops.sent.of("thinking")
+    made, sent = _due(hops), hops.sent.of("thinking")
     begun = [each for each in hops.sent.parts if each.kind == "thinking"]
     if hops.hides or not begun:
         return False
     # What was begun comes before what is only an end.
     empty = [each for each in begun if not each.pieces]
-    most, spare = hops.said.thoughts, sorted(empty, key=lambda each: each.start == each.end)
-    is_joined = len(sent) < len(said) and not hops.shown.dialect.tells_parts
-    is_other = hops.are_whole and sent and len(said) != len(sent) and not is_joined
+    most, spare = hops.made.thoughts, sorted(empty, key=lambda each: each.start == each.end)
+    is_joined = len(sent) < len(made) and not hops.shown.dialect.tells_parts
+    is_other = hops.are_whole and sent and len(made) != len(sent) and not is_joined
     if not is_other and len(begun) <= most:
         return True
     if _is_thought(hops):
         return _AS_THOUGHT
     if isinstance(_thinking(hops), HopDifference):
-        if len(begun) <= most or len(spare) <= most - len(hops.said.of("thinking")):
+        if len(begun) <= most or len(spare) <= most - len(hops.made.of("thinking")):
             return f"what breaks {rules.THINKING.id} may be why"
     elif is_other:
-        message = f"expected {len(said)} parts of thinking, got {len(sent)}"
-        at = min(len(said), len(sent))
-        return difference_at(hops, message, said[at:], sent[at:])
+        message = f"expected {len(made)} parts of thinking, got {len(sent)}"
+        at = min(len(made), len(sent))
+        return difference_at(hops, message, made[at:], sent[at:])
     message = f"expected {most} parts of thinking, got {len(begun)}"
     return difference_at(hops, message, (), spare)
 
 
 def _thinking_apart(hops: ApplicationHops) -> Compared:
     """Thinking overlaps with other parts only where the provider's does."""
-    if hops.hides or overlap(hops.said):
+    if hops.hides or overlap(hops.made):
         return False
     if (pair := overlap(hops.sent)) is not None:
         one, two = pair
         message = f"expected the end of {one.kind} before {two.kind} begins, got it later"
-        at = next((each for each in hops.said.spoken if each.kind == two.kind), None)
-        return HopDifference(message, at.first if at else hops.said.last, two.first)
+        at = next((each for each in hops.made.spoken if each.kind == two.kind), None)
+        return HopDifference(message, at.first if at else hops.made.last, two.first)
     return any(each.kind == "thinking" and each.end for each in hops.sent.spoken)
 
 
@@ -186,17 +186,17 @@ def overlap(content: SideContent) -> tuple[SidePart, SidePart] | None:
 
 
 def _order(hops: ApplicationHops) -> Compared:
-    if any(each.start.answer in hops.tries for each in hops.said.spoken):
+    if any(each.start.answer in hops.tries for each in hops.made.spoken):
         return False  # the rest of a try has its own rule
-    words = "".join(each.text for each in hops.said.of("text"))
+    words = "".join(each.text for each in hops.made.of("text"))
     own = [each for each in hops.sent.parts if each.kind != "text" or is_of(words, each.text)]
-    said, sent = hops.said.order, SideContent(own).order
-    both = {kind for kind, _ in said} & {kind for kind, _ in sent}
-    calls = hops.said.of("tool")
+    made, sent = hops.made.order, SideContent(own).order
+    both = {kind for kind, _ in made} & {kind for kind, _ in sent}
+    calls = hops.made.of("tool")
     if any(each.is_hosted for each in calls) and len(calls) != len(hops.sent.of("tool")):
         both.discard("tool")
-    said, sent = ([each for each in side if each[0] in both] for side in (said, sent))
-    wanted, got = ([kind for kind, _ in _merged(side)] for side in (said, sent))
+    made, sent = ([each for each in side if each[0] in both] for side in (made, sent))
+    wanted, got = ([kind for kind, _ in _merged(side)] for side in (made, sent))
     if not hops.are_whole:
         wanted = wanted[: len(got)]
     if wanted == got:
@@ -205,7 +205,7 @@ def _order(hops: ApplicationHops) -> Compared:
         return _AS_THOUGHT
     at = first_other(wanted, got)
     message = f"expected {', '.join(wanted)}, got {', '.join(got)}"
-    return difference_at(hops, message, _merged(said)[at:], _merged(sent)[at:])
+    return difference_at(hops, message, _merged(made)[at:], _merged(sent)[at:])
 
 
 def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPlace]]:
@@ -216,11 +216,11 @@ def _merged(kinds: Sequence[tuple[Any, EventPlace]]) -> list[tuple[Any, EventPla
 def _hidden(hops: ApplicationHops) -> Compared:
     if not hops.hides:
         return False
-    for part in hops.said.of("thinking"):
+    for part in hops.made.of("thinking"):
         if (place := _shows(hops, part.text.strip())) is not None:
             message = "expected no thinking, got its text"
             return HopDifference(message, part.first, place)
-    return bool(hops.said.of("thinking") or hops.said.opaque)
+    return bool(hops.made.of("thinking") or hops.made.opaque)
 
 
 def _shows(hops: ApplicationHops, thought: str) -> EventPlace | None:

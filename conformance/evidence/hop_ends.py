@@ -22,7 +22,7 @@ from conformance.evidence.side_content import EventPlace
 from conformance.judging.hop_rules import NO_REASON
 from conformance.judging.transcript import is_refusal
 
-_TOLD: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
+_BROKE_OFF: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
 
 _CUT_SHORT: Final = frozenset({"length", "filtered"})
 _REFUSES: Final = "filtered"  # the model ends without an answer
@@ -63,24 +63,24 @@ def failure(hops: ApplicationHops) -> Compared:
         return False
     if not hops.shown.is_whole or hops.shown.transcript.ending == _REFUSES:
         return True
-    how, came = hops.behind[-1].transcript.ending, hops.shown.transcript.ending
+    how, came = hops.calls[-1].transcript.ending, hops.shown.transcript.ending
     message = f"expected an answer that was {how} upstream to fail, got {came}"
-    return HopDifference(message, hops.said.last, hops.sent.last)
+    return HopDifference(message, hops.made.last, hops.sent.last)
 
 
 def failure_shown(hops: ApplicationHops) -> Compared:
     # Where the application hung up, it was stopped: the user has to learn that as well.
-    hung_up = hops.behind[-1].exchange.end == "client-closed"
+    hung_up = hops.calls[-1].exchange.end == "client-closed"
     if not hops.broke_off or hops.is_stopped or hops.shown.is_whole:
         return False
     # Another rule reports an answer that never ended.
     if not (hops.was_recorded or hung_up) or hops.shown.exchange.end == "idle-timeout":
         return False
-    is_told = hops.sent.errors or _TOLD & set(hops.shown.transcript.finishes)
-    if is_told or is_refusal(hops.shown.exchange):
+    is_shown = hops.sent.errors or _BROKE_OFF & set(hops.shown.transcript.finishes)
+    if is_shown or is_refusal(hops.shown.exchange):
         return True
-    message = f"expected an error, got none: {hops.behind[-1].transcript.ending} upstream"
-    return HopDifference(message, hops.said.last, hops.sent.last)
+    message = f"expected an error, got none: {hops.calls[-1].transcript.ending} upstream"
+    return HopDifference(message, hops.made.last, hops.sent.last)
 
 
 def answer_whole(hops: ApplicationHops) -> Compared:
@@ -91,12 +91,12 @@ def answer_whole(hops: ApplicationHops) -> Compared:
     if _may_report_a_limit(hops):
         return False
     message = f"expected a whole answer, got one that {hops.shown.transcript.ending}"
-    return HopDifference(message, hops.said.last, (*hops.sent.errors, hops.sent.last)[0])
+    return HopDifference(message, hops.made.last, (*hops.sent.errors, hops.sent.last)[0])
 
 
 def _may_report_a_limit(hops: ApplicationHops) -> bool:
     """Whether an answer was cut short, which only an error can say, or which left nothing else."""
-    last = hops.behind[-1].transcript
+    last = hops.calls[-1].transcript
     if last.ending not in _CUT_SHORT:
         return False
     return not (hops.shown.dialect.tells_reasons and (last.text or last.tools))
@@ -120,8 +120,8 @@ def reason_kept(hops: ApplicationHops) -> Compared:
 
 def _is_filtered_whole(why: str, model: StatedEnd, shown: StatedEnd) -> bool:
     """Whether the application reports a filter, although it shows all that the model finished."""
-    said = model.text.strip()
-    is_shown = bool(said) and said in shown.text
+    text = model.text.strip()
+    is_shown = bool(text) and text in shown.text
     return why == "stop" and shown.reason == "content_filter" and is_shown
 
 
@@ -130,7 +130,7 @@ def _paired_ends(hops: ApplicationHops) -> Iterator[tuple[StatedEnd, StatedEnd]]
     shown = list(_ends_of(0, hops.shown.transcript.events))
     calls = [
         end
-        for number, answer in enumerate(hops.behind)
+        for number, answer in enumerate(hops.calls)
         if number not in hops.tries
         for end in _ends_of(number, answer.transcript.events)
     ]

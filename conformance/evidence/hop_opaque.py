@@ -30,7 +30,7 @@ from conformance.evidence.side_content import OpaqueValue, read_content
 from conformance.judging import hop_rules as rules
 from conformance.rules.about import Change
 
-NOT_ASKED_AGAIN: Final = (
+NO_LATER_CALL: Final = (
     "the application keeps its history itself, and no later request shows whether this is kept"
 )
 """Why nothing is known of what the last answer sealed."""
@@ -46,12 +46,12 @@ _CALL_LOST: Final = f"what breaks {rules.TALK_KEPT.id} may be why"
 
 
 def brings_back(
-    asked: Request | None, request: Request | None, earlier: Iterable[ReadAnswer]
+    first: Request | None, request: Request | None, earlier: Iterable[ReadAnswer]
 ) -> bool:
     """Whether a request has what an earlier answer sealed, and what the user asked has not."""
-    if asked is None or asked.json is None or request is None or request.json is None:
+    if first is None or first.json is None or request is None or request.json is None:
         return False
-    given, sent = (json.dumps(each.json, ensure_ascii=False) for each in (asked, request))
+    given, sent = (json.dumps(each.json, ensure_ascii=False) for each in (first, request))
     sealed = (value.data for each in earlier for value in read_content([each.transcript]).opaque)
     return any(len(each) >= TELLING and each in sent and each not in given for each in sealed)
 
@@ -72,7 +72,7 @@ def _lost_values(hops: ApplicationHops) -> list[OpaqueValue] | str | None:
     """The values kept nowhere, or why that is unknown; None if there was nothing to keep."""
     if hops.hides or not hops.are_whole:
         return None
-    values = [each for each in _last_values(hops.said.opaque) if each.data]
+    values = [each for each in _last_values(hops.made.opaque) if each.data]
     if values and hops.has_no_place:
         return f"this release of {hops.shown.dialect.name} {rules.NO_PLACE}"
     if values and not hops.shown.dialect.carries_opaque and not hops.later:
@@ -96,12 +96,12 @@ def _owed(hops: ApplicationHops, lost: list[OpaqueValue]) -> list[OpaqueValue] |
 def _goes_back_within(hops: ApplicationHops, value: OpaqueValue) -> bool:
     """Whether a later call of the same turn has to bring a value back."""
     answer = value.owner[0]
-    return answer < len(hops.behind) - 1 and bool(hops.behind[answer].transcript.own_tools)
+    return answer < len(hops.calls) - 1 and bool(hops.calls[answer].transcript.own_tools)
 
 
 def _continues_stored_answers(hops: ApplicationHops) -> bool:
     """Whether a later request goes on from answers that the provider keeps."""
-    first, *others = hops.behind
+    first, *others = hops.calls
     later = (*(each.exchange.request for each in others), *hops.later)
     bodies = (request.json for request in later if request is not None)
     return any(goes_on_from_kept(first.exchange.dialect or "", body) for body in bodies)
@@ -115,7 +115,7 @@ def opaque_returned(hops: ApplicationHops) -> Compared:
     lost = _lost_values(hops)
     nowhere = [] if lost is None or isinstance(lost, str) else lost
     found = is_reported = False
-    for number, (answer, later) in enumerate(pairwise(hops.behind)):
+    for number, (answer, later) in enumerate(pairwise(hops.calls)):
         request = later.exchange.request
         if request is None or request.json is None or not answer.transcript.own_tools:
             continue
@@ -124,7 +124,7 @@ def opaque_returned(hops: ApplicationHops) -> Compared:
         text = json.dumps(request.json, ensure_ascii=False)
         if hops.is_played and _lacks_calls(answer, text):
             continue
-        for value in _last_values([e for e in hops.said.opaque if e.owner[0] == number]):
+        for value in _last_values([e for e in hops.made.opaque if e.owner[0] == number]):
             if value in nowhere:
                 is_reported = True
                 continue
@@ -139,11 +139,11 @@ def opaque_returned(hops: ApplicationHops) -> Compared:
 def _is_of_lost_call(hops: ApplicationHops, value: OpaqueValue) -> bool:
     """Whether the next call of the turn lacks all that the answer said which sealed a value."""
     number = value.owner[0]
-    following = hops.behind[number + 1 : number + 2] if hops.is_played else ()
+    following = hops.calls[number + 1 : number + 2] if hops.is_played else ()
     requests = [each.exchange.request for each in following]
     bodies = [each.json for each in requests if each is not None and each.json is not None]
     shown = [json.dumps(body, ensure_ascii=False) for body in bodies]
-    return any(_lacks_calls(hops.behind[number], text) for text in shown)
+    return any(_lacks_calls(hops.calls[number], text) for text in shown)
 
 
 def _lacks_calls(answer: ReadAnswer, text: str) -> bool:
@@ -159,6 +159,6 @@ def _kept_strings(hops: ApplicationHops) -> Iterator[str]:
     yield from (each.data for each in hops.sent.opaque)
     for pieces in hops.strings.values():
         yield from (piece for _, piece in pieces)
-    for request in (*(answer.exchange.request for answer in hops.behind), *hops.later):
+    for request in (*(answer.exchange.request for answer in hops.calls), *hops.later):
         if request is not None and request.json is not None:
             yield json.dumps(request.json, ensure_ascii=False)

@@ -46,9 +46,9 @@ def _unknown() -> str:
 
 
 class ApplicationHops(Struct, frozen=True):
-    """Both sides. `behind` are the provider's answers in order, `shown` is the application's.
+    """Both sides. `calls` are the provider's answers in order, `shown` is the application's.
 
-    `said` is the content of the provider's side, `sent` of the application's; `strings` are those
+    `made` is the content of the provider's side, `sent` of the application's; `strings` are those
     of the application's payloads, by path, each with its event. `later` are the provider's requests
     in the turns that continue this one. `hides`: by its profile the application shows no thinking.
     `has_no_place`: by its profile it has no place for opaque data. `taken_back` is the last event
@@ -58,9 +58,9 @@ class ApplicationHops(Struct, frozen=True):
     answer, where the application itself keeps what its model said; it is read when somebody asks.
     """
 
-    behind: tuple[ReadAnswer, ...]
+    calls: tuple[ReadAnswer, ...]
     shown: ReadAnswer
-    said: SideContent
+    made: SideContent
     sent: SideContent
     strings: Mapping[str, Sequence[tuple[int, str]]]
     later: Sequence[Request] = ()
@@ -84,12 +84,12 @@ class ApplicationHops(Struct, frozen=True):
     @property
     def broke_off(self) -> bool:
         """Whether the last answer of the provider is not all there."""
-        return not self.behind[-1].is_whole
+        return not self.calls[-1].is_whole
 
     @property
     def was_recorded(self) -> bool:
         """Whether all that the provider sent was recorded."""
-        return all(each.exchange.end not in UNHEARD for each in self.behind)
+        return all(each.exchange.end not in UNHEARD for each in self.calls)
 
     @property
     def are_whole(self) -> bool:
@@ -101,7 +101,7 @@ class HopDifference(Struct, frozen=True):
     """Where both sides part: the event of the provider, and that of the application."""
 
     message: str
-    said: EventPlace
+    made: EventPlace
     sent: EventPlace
     change: Change = Change.NONE
 
@@ -117,11 +117,11 @@ def first_other(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 
 def difference_at(
-    hops: ApplicationHops, message: str, said: Sequence[Any], sent: Sequence[Any]
+    hops: ApplicationHops, message: str, made: Sequence[Any], sent: Sequence[Any]
 ) -> HopDifference:
     """The difference at the first of either, or at the end of that side."""
     first, second = (
         (side[0].first if isinstance(side[0], SidePart) else side[0][1]) if side else last
-        for side, last in ((said, hops.said.last), (sent, hops.sent.last))
+        for side, last in ((made, hops.made.last), (sent, hops.sent.last))
     )
     return HopDifference(message, first, second)

@@ -44,14 +44,14 @@ def talk_kept(hops: ApplicationHops) -> Compared:
         found += [_lost_call(hops), lost, _mixed_text(hops, later), _doubled_text(hops, later)]
     if message := next(filter(None, found), ""):
         change = Change.LOST if message == lost else Change.NONE
-        return HopDifference(message, hops.said.last, hops.sent.last, change)
+        return HopDifference(message, hops.made.last, hops.sent.last, change)
     return any(each is not None for each in found)
 
 
 def _talks(hops: ApplicationHops, *, in_turn: bool) -> Iterator[RepeatedTalk]:
     """The histories of the requests after the first one: of this turn, or of the next."""
-    first = hops.behind[0]
-    of_turn = [each.exchange.request for each in hops.behind[1:]]
+    first = hops.calls[0]
+    of_turn = [each.exchange.request for each in hops.calls[1:]]
     for request in of_turn if in_turn else hops.later:
         talk = RepeatedTalk.of(replace(first.exchange, request=request), first.dialect)
         if talk is not None:
@@ -60,7 +60,7 @@ def _talks(hops: ApplicationHops, *, in_turn: bool) -> Iterator[RepeatedTalk]:
 
 def _altered_call(hops: ApplicationHops, talks: list[RepeatedTalk]) -> str | None:
     """Rule 2: what is wrong, empty where nothing is; None where no call comes back."""
-    made = {call.id: call for answer in hops.behind for call in _calls(answer.transcript.own_tools)}
+    made = {call.id: call for answer in hops.calls for call in _calls(answer.transcript.own_tools)}
     sent_back = (call for talk in talks for entry in talk.said for call in entry.calls)
     pairs = [(made[back.id], back) for back in sent_back if back.id and back.id in made]
     for call, back in pairs:
@@ -71,14 +71,14 @@ def _altered_call(hops: ApplicationHops, talks: list[RepeatedTalk]) -> str | Non
 
 def _is_other(call: HistoryCall, back: HistoryCall) -> bool:
     """Arguments may have defaults beside what the model wrote; what is no JSON may be replaced."""
-    said, has = value_of(call.arguments), value_of(back.arguments)
-    return call.name != back.name or (said is not None and alters(said, has, ""))
+    wanted, has = value_of(call.arguments), value_of(back.arguments)
+    return call.name != back.name or (wanted is not None and alters(wanted, has, ""))
 
 
 def _lost_call(hops: ApplicationHops) -> str | None:
     """Rule 2, of the request right after a call; None where no call was made."""
     is_judged = False
-    for answer, following in pairwise(hops.behind):
+    for answer, following in pairwise(hops.calls):
         before = RepeatedTalk.of(answer.exchange, answer.dialect)
         talk = RepeatedTalk.of(following.exchange, following.dialect)
         if before is None or talk is None:
@@ -100,13 +100,13 @@ def _lost_call(hops: ApplicationHops) -> str | None:
 
 def _doubled_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
     """Rule 1: what the model said in all turns is not more in the next request than it was."""
-    text = one_spelling("".join(hops.behind[-1].transcript.text))
-    first = hops.behind[0]
+    text = one_spelling("".join(hops.calls[-1].transcript.text))
+    first = hops.calls[0]
     before = RepeatedTalk.of(first.exchange, first.dialect)
     if len(text) < TELLING or before is None or not later:
         return None
-    said = one_spelling("".join(each for answer in hops.behind for each in answer.transcript.text))
-    had = _own_text(before).count(text) + said.count(text)
+    made = one_spelling("".join(each for answer in hops.calls for each in answer.transcript.text))
+    had = _own_text(before).count(text) + made.count(text)
     if any(_own_text(talk).count(text) > had for talk in later):
         return "expected the text of the answer once in the next request, got it more than once"
     return ""
@@ -118,21 +118,21 @@ def _own_text(talk: RepeatedTalk) -> str:
 
 def _lost_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
     """Rule 1, as `_altered_call`; None where no text is long enough to be known again."""
-    said = "".join(hops.behind[-1].transcript.text)
-    text = one_spelling(said)
+    made = "".join(hops.calls[-1].transcript.text)
+    text = one_spelling(made)
     if not later or len(text) < TELLING:
         return None
     if any(text in _everything(talk) for talk in later):
         return ""
-    shown = beginning(said, _SHOWN, "...")
+    shown = beginning(made, _SHOWN, "...")
     return f"expected the answer before in the next turn's request, got no {shown!r}"
 
 
 def _mixed_text(hops: ApplicationHops, later: list[RepeatedTalk]) -> str | None:
     """Rule 3, as `_altered_call`; None where no thinking is long enough to be known again."""
-    last = hops.behind[-1].transcript
+    last = hops.calls[-1].transcript
     text, thought = (one_spelling("".join(each)) for each in (last.text, last.thinking))
-    is_inline = any(each.reading.markers for each in hops.behind)
+    is_inline = any(each.reading.markers for each in hops.calls)
     if len(thought) < TELLING or is_inline or thought in text:
         return None
     own = [one_spelling(each.text) for talk in later for each in talk.said if each.by == "model"]

@@ -33,21 +33,21 @@ _BORDER: Final = "\0"  # between the remaining parts of a text
 _KINDS: Final[tuple[PartKind, ...]] = ("text", "thinking")
 
 
-def replaced_tries(behind: Sequence[ReadAnswer]) -> frozenset[int]:
+def replaced_tries(calls: Sequence[ReadAnswer]) -> frozenset[int]:
     """Rule 1: the places of answers that a later one replaces."""
-    asked = [_question(each) for each in behind]
+    questions = [_question(each) for each in calls]
     return frozenset(
         place
-        for place, answer in enumerate(behind)
-        for later in range(place + 1, len(behind))
-        if _is_retried(answer, behind[later], asked[place], asked[later])
+        for place, answer in enumerate(calls)
+        for later in range(place + 1, len(calls))
+        if _is_retried(answer, calls[later], questions[place], questions[later])
     )
 
 
-def broken_tries(behind: Sequence[ReadAnswer]) -> frozenset[int]:
+def broken_tries(calls: Sequence[ReadAnswer]) -> frozenset[int]:
     """Rule 2: the places of answers that were not what was asked for, and are not the last."""
     return frozenset(
-        n for n, each in enumerate(behind[:-1]) if not each.is_whole or _lacks_call(each)
+        n for n, each in enumerate(calls[:-1]) if not each.is_whole or _lacks_call(each)
     )
 
 
@@ -71,12 +71,12 @@ def _question(answer: ReadAnswer) -> Mapping[str, Any] | None:
 def _is_retried(
     answer: ReadAnswer,
     later: ReadAnswer,
-    asked: Mapping[str, Any] | None,
-    asked_later: Mapping[str, Any] | None,
+    question: Mapping[str, Any] | None,
+    later_question: Mapping[str, Any] | None,
 ) -> bool:
-    if asked is not None and asked_later is not None:
+    if question is not None and later_question is not None:
         is_lost = answer.is_whole and bool(answer.transcript.own_tools)  # what was called
-        return asked == asked_later and _has_content(later) and not is_lost
+        return question == later_question and _has_content(later) and not is_lost
     if answer.is_whole:
         return False
     first, second = answer.transcript, later.transcript
@@ -86,34 +86,34 @@ def _is_retried(
 
 
 def _has_content(answer: ReadAnswer) -> bool:
-    said = answer.transcript
-    return answer.is_whole or any((*said.text, *said.thinking, *said.tools))
+    content = answer.transcript
+    return answer.is_whole or any((*content.text, *content.thinking, *content.tools))
 
 
 def try_replaced(hops: ApplicationHops) -> Compared:
     """Rule 3."""
-    replaced = replaced_tries(hops.behind)
+    replaced = replaced_tries(hops.calls)
     found = [_left_text(hops, replaced, kind) for kind in _KINDS if not _is_hidden(hops, kind)]
     left = next((each for each in found if each is not None), None)
     if left is not None and left.sent.number > hops.taken_back:
         return left
-    return any(_parts_of_calls(hops.said, replaced, kind) for kind in _KINDS)
+    return any(_parts_of_calls(hops.made, replaced, kind) for kind in _KINDS)
 
 
 def without_tries(hops: ApplicationHops) -> ApplicationHops:
     """Both sides without the texts of tries that the interface does not show, kind by kind."""
-    tries = replaced_tries(hops.behind) | broken_tries(hops.behind)
+    tries = replaced_tries(hops.calls) | broken_tries(hops.calls)
     if not tries:
         return hops
     unseen = {kind for kind in _KINDS if _left_text(hops, tries, kind) is None}
-    calls = [each for each in hops.said.of("tool") if each.start.answer not in tries]
+    calls = [each for each in hops.made.of("tool") if each.start.answer not in tries]
     if len(hops.sent.of("tool")) <= len(calls):
         unseen.add("tool")
-    parts = [e for e in hops.said.parts if not (e.start.answer in tries and e.kind in unseen)]
-    sealed = hops.said.opaque
+    parts = [e for e in hops.made.parts if not (e.start.answer in tries and e.kind in unseen)]
+    sealed = hops.made.opaque
     if "thinking" in unseen:
         sealed = [each for each in sealed if each.place.answer not in tries]
-    return replace(hops, said=replace(hops.said, parts=parts, opaque=sealed), tries=tries)
+    return replace(hops, made=replace(hops.made, parts=parts, opaque=sealed), tries=tries)
 
 
 def _is_hidden(hops: ApplicationHops, kind: PartKind) -> bool:
@@ -125,13 +125,13 @@ def _left_text(
 ) -> HopDifference | None:
     parts = hops.sent.of(kind)
     shown = "".join(each.text for each in parts)
-    others = frozenset(range(len(hops.behind))) - tries
-    kept = _text_of(_parts_of_calls(hops.said, others, kind))
-    every = _text_of(hops.said.of(kind))
-    texts = {n: _text_of(_parts_of_calls(hops.said, frozenset({n}), kind)) for n in sorted(tries)}
+    others = frozenset(range(len(hops.calls))) - tries
+    kept = _text_of(_parts_of_calls(hops.made, others, kind))
+    every = _text_of(hops.made.of(kind))
+    texts = {n: _text_of(_parts_of_calls(hops.made, frozenset({n}), kind)) for n in sorted(tries)}
     begun = _first_begun(shown, texts, kept)
     for number in sorted(tries):
-        own = _parts_of_calls(hops.said, frozenset({number}), kind)
+        own = _parts_of_calls(hops.made, frozenset({number}), kind)
         text = _text_of(own).strip()
         # However short: there is nothing else that it could be.
         is_all = bool(shown.strip()) and text.startswith(shown.strip()) and not kept.strip()
@@ -161,10 +161,10 @@ def _first_begun(shown: str, tries: Mapping[int, str], kept: str) -> int | None:
 
 def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
     """Rule 4."""
-    parts, said = hops.sent.of(kind), hops.said.of(kind)
-    shown, words = _text_of(parts), _text_of(said)
-    calls = sorted({each.start.answer for each in said})
-    texts = {_text_of(_parts_of_calls(hops.said, frozenset({n}), kind)).strip() for n in calls}
+    parts, made = hops.sent.of(kind), hops.made.of(kind)
+    shown, words = _text_of(parts), _text_of(made)
+    calls = sorted({each.start.answer for each in made})
+    texts = {_text_of(_parts_of_calls(hops.made, frozenset({n}), kind)).strip() for n in calls}
     rest = shown
     for text in sorted(filter(None, texts), key=len, reverse=True):
         rest = rest.replace(text, _BORDER)
@@ -175,7 +175,7 @@ def own_words(hops: ApplicationHops, kind: PartKind) -> HopDifference | None:
                 f"expected only the {kind} of the model, got also {excerpt(piece, 0, TELLING)!r}"
             )
             place = hops.sent.place_of(parts, max(shown.find(piece), 0))
-            return HopDifference(message, said[-1].first, place)
+            return HopDifference(message, made[-1].first, place)
     return None
 
 

@@ -63,14 +63,14 @@ class GatewayHops(Struct, frozen=True):
     `one_api`: both sides of the answer speak one dialect; `streamed`: both stream.
     """
 
-    behind: tuple[Transcript, ...]
+    upstream: tuple[Transcript, ...]
     here: Transcript
     one_api: bool
     streamed: bool
 
     @property
     def first(self) -> Transcript:
-        return self.behind[0]
+        return self.upstream[0]
 
 
 HopPair = Callable[[GatewayHops], tuple[Any, Any]]
@@ -80,23 +80,23 @@ def compare_hops(
     ledger: Ledger,
     exchange: Exchange,
     answer: Transcript,
-    behind: Sequence[Exchange],
+    upstream: Sequence[Exchange],
     expected: ExpectedStep,
 ) -> None:
-    """Judges a gateway's answer by the upstream answers `behind` it."""
-    if not behind and is_scripted("".join(answer.text)):
+    """Judges a gateway's answer by the upstream answers that it was made from."""
+    if not upstream and is_scripted("".join(answer.text)):
         _leave_cached(ledger, expected)
         return
-    calls = _calls_due(expected, behind)
-    if calls is not None and not behind and answer.ending not in WHOLE_ENDS:
+    calls = _calls_due(expected, upstream)
+    if calls is not None and not upstream and answer.ending not in WHOLE_ENDS:
         ledger.add(HOP_CALLS.id, Verdict.UNTESTABLE, _NOBODY, by=_NAME)  # it refused by itself
     elif calls is not None:
-        _judge_pair(ledger, HOP_CALLS, answer, (calls, len(behind)))
-    open_reason = expected.untestable if behind else _NOBODY
+        _judge_pair(ledger, HOP_CALLS, answer, (calls, len(upstream)))
+    open_reason = expected.untestable if upstream else _NOBODY
     if open_reason:
         _leave_open(ledger, Verdict.UNTESTABLE, open_reason)
         return
-    answers = tuple(_read_upstream(each, expected.upstream) for each in behind)
+    answers = tuple(_read_upstream(each, expected.upstream) for each in upstream)
     if answers[0].ending not in WHOLE_ENDS:
         if answer.ending == "cut":
             # A break that was passed on is not the gateway's fault, nor what is missing after it.
@@ -107,8 +107,8 @@ def compare_hops(
     hops = GatewayHops(
         answers,
         answer,
-        one_api=behind[0].dialect == exchange.dialect,
-        streamed=_is_streamed(behind[0]) and _is_streamed(exchange),
+        one_api=upstream[0].dialect == exchange.dialect,
+        streamed=_is_streamed(upstream[0]) and _is_streamed(exchange),
     )
     pairs = _PAIRS if answer.ending in WHOLE_ENDS else _BEGUN
     for rule, pair in pairs:
@@ -172,18 +172,18 @@ def upstream_reading(dialect: Dialect, profile: str, request: Request | None) ->
         return Reading()
 
 
-def _calls_due(expected: ExpectedStep, behind: Sequence[Exchange]) -> int | None:
+def _calls_due(expected: ExpectedStep, upstream: Sequence[Exchange]) -> int | None:
     """How often the gateway may ask; a summary that it asks for upstream costs no further call.
 
     It must ask once: nothing demands that it writes a summary by a call of its own.
     """
-    if expected.calls is None or not behind:
+    if expected.calls is None or not upstream:
         return expected.calls
-    body = behind[0].request.json if behind[0].request else None
-    form = get(behind[0].dialect or _DEFAULT).request
+    body = upstream[0].request.json if upstream[0].request else None
+    form = get(upstream[0].dialect or _DEFAULT).request
     if form is not None and form.wants_summary(body):
         return 1
-    return min(expected.calls, len(behind))
+    return min(expected.calls, len(upstream))
 
 
 def _is_streamed(exchange: Exchange) -> bool:
@@ -209,17 +209,17 @@ def _thinking_texts(hops: GatewayHops) -> tuple[str, str]:
 def _summary_texts(hops: GatewayHops) -> tuple[str, str]:
     """A summary; of several things that it may be, the one that it is."""
     got = _without_space("".join(hops.here.summary))
-    said = [_without_space(each) for each in (*_upstream_summaries(hops), "".join(hops.first.raw))]
-    due = said[0] if hops.one_api and hops.first.summary else ""
+    texts = [_without_space(each) for each in (*_upstream_summaries(hops), "".join(hops.first.raw))]
+    due = texts[0] if hops.one_api and hops.first.summary else ""
     if not got:
         return due, got
-    return got if got in said else said[0], got
+    return got if got in texts else texts[0], got
 
 
 def _upstream_summaries(hops: GatewayHops) -> list[str]:
     """Summaries sent upstream: with the answer, or by a call of their own."""
     own = ["".join(hops.first.summary)] if hops.first.summary else []
-    return own + ["".join(each.text) for each in hops.behind[1:] if each.text]
+    return own + ["".join(each.text) for each in hops.upstream[1:] if each.text]
 
 
 def _beginnings_of(pair: HopPair) -> HopPair:
@@ -298,7 +298,7 @@ def _decode_arguments(arguments: Any) -> Any:
 
 
 def _usage_totals(hops: GatewayHops) -> tuple[int | None, int | None]:
-    totals = [_total_tokens(each) for each in hops.behind]
+    totals = [_total_tokens(each) for each in hops.upstream]
     known = [each for each in totals if each is not None]
     got = _total_tokens(hops.here)
     return (None, None) if got is None or len(known) < len(totals) else (sum(known), got)

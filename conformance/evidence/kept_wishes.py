@@ -85,8 +85,8 @@ def judged_thinking(
     dialect: Dialect, body: Mapping[str, Any], answer: Transcript, shown: StepCount | None
 ) -> Iterator[Found]:
     """Whether counted thinking shows, where an answer before it shows that it can (rule 5)."""
-    asked = passed_effort(body)
-    is_wanted = asked is not None and asked.stance == "on" and dialect.counts_within
+    level = passed_effort(body)
+    is_wanted = level is not None and level.stance == "on" and dialect.counts_within
     count = count_of(answer, "reasoning")
     if shown is None or not (is_wanted and count):
         return
@@ -147,11 +147,11 @@ def _text_counted(dialect: Dialect, answer: Transcript) -> Iterator[Found]:
 
 
 def _off_uncounted(body: Mapping[str, Any], answer: Transcript) -> Iterator[Found]:
-    asked = requested_effort(body)
-    if asked is None or asked.stance != "off" or answer.thought or "reasoning" not in answer.usage:
+    level = requested_effort(body)
+    if level is None or level.stance != "off" or answer.thought or "reasoning" not in answer.usage:
         return
     count = count_of(answer, "reasoning")
-    message = f"expected no tokens of thinking with {asked.path}: {view(asked.value)}, got {count}"
+    message = f"expected no tokens of thinking with {level.path}: {view(level.value)}, got {count}"
     yield OFF_UNCOUNTED, message if count else ""
 
 

@@ -48,9 +48,9 @@ def _holds_block(text: str, pair: tuple[str, str], *, is_done: bool) -> bool:
     opened, closed = pair
     at = text.find(opened)
     while at >= 0:
-        before, behind = text[:at], text[at + len(opened) :]
+        before, after = text[:at], text[at + len(opened) :]
         is_named = before.count("`") % 2 or before[-1:] in _QUOTES
-        if not is_named and (closed in behind or not is_done):
+        if not is_named and (closed in after or not is_done):
             return True
         at = text.find(opened, at + 1)
     return False

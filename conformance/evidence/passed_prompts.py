@@ -35,23 +35,23 @@ from conformance.rules.forms.differences import view
 _NUMBERS: Final = frozenset({"number", "integer"})
 
 
-def instructions(asked: ComparableRequest, passed: ComparableRequest) -> Found:
+def instructions(given: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 1."""
-    if is_kept(asked) or is_kept(passed):
+    if is_kept(given) or is_kept(passed):
         return False
-    wanted, got = (" ".join(instruction_texts(side.body, side.form)) for side in (asked, passed))
+    wanted, got = (" ".join(instruction_texts(side.body, side.form)) for side in (given, passed))
     if not is_within(wanted, got) and not is_within(wanted, " ".join(all_texts(passed.body))):
         return Lost(f"the instructions {view(shortened(wanted))}", view(shortened(got)) or NONE)
     own = "".join(got.split()).replace("".join(wanted.split()), "", 1)
-    is_free = asked.tools is not None or wish_of(asked).is_structured
+    is_free = given.tools is not None or wish_of(given).is_structured
     if own and not is_free:
         return Lost("no other instructions", view(shortened(got)))
     return bool(wanted) or not is_free
 
 
-def tool_texts(asked: ComparableRequest, passed: ComparableRequest) -> Found:
+def tool_texts(given: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 2; functions that are not there are another rule's."""
-    offered, through = asked.tools, passed.tools
+    offered, through = given.tools, passed.tools
     if offered is None or through is None:
         return False
     names = [name for name in offered.names & through.names if PLAIN_NAME.fullmatch(name)]
@@ -74,19 +74,19 @@ def _changed(name: str, wanted: ToolText, got: ToolText) -> Lost | None:
     return None
 
 
-def sealed(asked: ComparableRequest, passed: ComparableRequest) -> Found:
+def sealed(given: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 3."""
     script = passed.dialect.script
-    has_to_be_asked = script is not None and bool(script.wishes.sealed[0])
-    if not wish_of(asked).is_sealed or not has_to_be_asked or is_kept(passed):
+    is_opt_in = script is not None and bool(script.wishes.sealed[0])
+    if not wish_of(given).is_sealed or not is_opt_in or is_kept(passed):
         return False
     return wish_of(passed).is_sealed or Lost("a wish for encrypted thinking", NONE)
 
 
-def asked_format(asked: ComparableRequest, passed: ComparableRequest) -> Found:
+def answer_format(given: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 4."""
     script = passed.dialect.script
-    wanted, got = wish_of(asked).schema, wish_of(passed)
+    wanted, got = wish_of(given).schema, wish_of(passed)
     if wanted is None or script is None or not (script.wishes.schemas or script.wishes.json):
         return False
     if not got.is_structured:

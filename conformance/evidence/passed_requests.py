@@ -49,7 +49,7 @@ from conformance.evidence.comparable_requests import (
     shortened,
     wish_of,
 )
-from conformance.evidence.passed_prompts import asked_format, instructions, sealed, tool_texts
+from conformance.evidence.passed_prompts import answer_format, instructions, sealed, tool_texts
 from conformance.judging.findings import clip_text
 from conformance.judging.ledger import Ledger
 from conformance.judging.passed_request_rules import (
@@ -86,21 +86,21 @@ _TEMPERATURES: Final = (
 
 
 def compare_requests(
-    ledger: Ledger, exchange: Exchange, answer: Transcript, behind: Sequence[Exchange], file: str
+    ledger: Ledger, exchange: Exchange, answer: Transcript, calls: Sequence[Exchange], file: str
 ) -> None:
-    """Judges a gateway's upstream requests, those of the calls `behind` it, by the one it got.
+    """Judges a gateway's upstream requests, those of its `calls`, by the one it got.
 
     `file` is the recording that has them.
     """
-    asked = comparable_request(exchange)
-    passed = comparable_request(behind[0]) if behind else None
-    if asked is None or passed is None:
+    given = comparable_request(exchange)
+    passed = comparable_request(calls[0]) if calls else None
+    if given is None or passed is None:
         return
-    for rule, found in compared_requests(asked, passed):
+    for rule, found in compared_requests(given, passed):
         if rule is ASKED_SEALED and answer.opaque:
             continue  # a gateway may seal with a key of its own
         if isinstance(found, Lost):
-            finding = _request_finding(rule, found, answer, (asked, passed), file)
+            finding = _request_finding(rule, found, answer, (given, passed), file)
             ledger.add(rule.id, Verdict.FAIL, findings=(finding,), by=_NAME)
         elif found:
             ledger.add(rule.id, Verdict.PASS, by=_NAME)
@@ -115,23 +115,23 @@ def _request_finding(
 ) -> Finding:
     """A finding at the request; of both requests it shows the part that the rule compares."""
     part: Part = "tools" if rule in _OF_TOOLS else "talk" if rule in _OF_TALK else "settings"
-    asked, passed = (clip_text(side.shown(part)) for side in sides)
+    given, passed = (clip_text(side.shown(part)) for side in sides)
     at = finding_at_request(rule, answer, f"expected {found.expected} upstream, got {found.got}")
     number = sides[1].exchange.number
     upstream = ReferencedEvent(file, number, 0, None, None, _REQUEST, passed)
-    return replace(at, context=(ContextLine(0, _REQUEST, asked),), upstream=upstream)
+    return replace(at, context=(ContextLine(0, _REQUEST, given),), upstream=upstream)
 
 
 def compared_requests(
-    asked: ComparableRequest, passed: ComparableRequest
+    given: ComparableRequest, passed: ComparableRequest
 ) -> Iterator[tuple[Rule, Found]]:
     """What each rule finds between the two requests."""
     for rule, compare in _COMPARED:
-        yield rule, compare(asked, passed)
+        yield rule, compare(given, passed)
 
 
-def _effort(asked: ComparableRequest, passed: ComparableRequest) -> Found:
-    wanted, got = requested_effort(asked.body), passed_effort(passed.body)
+def _effort(given: ComparableRequest, passed: ComparableRequest) -> Found:
+    wanted, got = requested_effort(given.body), passed_effort(passed.body)
     if wanted is None:
         return False
     expected = f"{wanted.path}: {view(wanted.value)}"
@@ -141,14 +141,14 @@ def _effort(asked: ComparableRequest, passed: ComparableRequest) -> Found:
         return Lost(expected, f"{got.path}: {view(got.value)}") if is_other else True
     if wanted.stance != "on" and not passed.form.thinks_unasked:
         return True
-    names = (side.body.get("model") for side in (passed, asked))
+    names = (side.body.get("model") for side in (passed, given))
     return is_named_for_effort(*names) or Lost(expected, NONE)
 
 
-def _tools(asked: ComparableRequest, passed: ComparableRequest) -> Found:
-    offered = asked.tools
-    script = asked.dialect.script
-    if offered is None or (script and script.wishes.read(asked.body).has_no_calls):
+def _tools(given: ComparableRequest, passed: ComparableRequest) -> Found:
+    offered = given.tools
+    script = given.dialect.script
+    if offered is None or (script and script.wishes.read(given.body).has_no_calls):
         return False
     through = passed.tools
     names = [name for name in offered.names if PLAIN_NAME.fullmatch(name)]
@@ -165,8 +165,8 @@ def _signature(name: str, required: frozenset[str]) -> str:
     return shortened(f"{name}({', '.join(sorted(required))})")
 
 
-def _limit(asked: ComparableRequest, passed: ComparableRequest) -> Found:
-    wanted, got = asked.form.least_limit(asked.body), passed.form.least_limit(passed.body)
+def _limit(given: ComparableRequest, passed: ComparableRequest) -> Found:
+    wanted, got = given.form.least_limit(given.body), passed.form.least_limit(passed.body)
     if wanted is None or not passed.form.limits:
         return False
     if got is None:
@@ -175,11 +175,11 @@ def _limit(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     return got <= most or Lost(f"at most {wanted} tokens", str(got))
 
 
-def _history(asked: ComparableRequest, passed: ComparableRequest) -> Found:
-    forms = asked.dialect.turns, passed.dialect.turns
-    if forms[0] is None or forms[1] is None or is_kept(asked) or is_kept(passed):
+def _history(given: ComparableRequest, passed: ComparableRequest) -> Found:
+    forms = given.dialect.turns, passed.dialect.turns
+    if forms[0] is None or forms[1] is None or is_kept(given) or is_kept(passed):
         return False
-    wanted, got = user_turns(asked.body, forms[0]), user_turns(passed.body, forms[1])
+    wanted, got = user_turns(given.body, forms[0]), user_turns(passed.body, forms[1])
     if len(wanted) != len(got):
         return Lost(counted(len(wanted), "user turn"), str(len(got)))
     for number, (one, other) in enumerate(zip(wanted, got, strict=True), 1):
@@ -192,14 +192,14 @@ def _history(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     return bool(wanted)
 
 
-def _answers(asked: ComparableRequest, passed: ComparableRequest) -> Found:
-    forms = asked.dialect.turns, passed.dialect.turns
-    is_judged = _history(asked, passed) is True  # where turns are lost, that rule says so
+def _answers(given: ComparableRequest, passed: ComparableRequest) -> Found:
+    forms = given.dialect.turns, passed.dialect.turns
+    is_judged = _history(given, passed) is True  # where turns are lost, that rule says so
     if forms[0] is None or forms[1] is None or not is_judged:
         return False
     wanted, got = (
         repeated_answers(side.body, form)
-        for side, form in zip((asked, passed), forms, strict=True)
+        for side, form in zip((given, passed), forms, strict=True)
         if form is not None
     )
     if not is_within(wanted.text, got.text):
@@ -207,18 +207,18 @@ def _answers(asked: ComparableRequest, passed: ComparableRequest) -> Found:
         return Lost(f"{expected} in what the model said", came)
     for name, arguments in wanted.calls:
         if PLAIN_NAME.fullmatch(name) and (name, arguments) not in got.calls:
-            others = [f"{one}({said})" for one, said in got.calls]
-            said = shortened(f"{name}({arguments})")
-            return Lost(f"the call {said}", shortened(", ".join(others)) if others else NONE)
+            others = [f"{one}({inputs})" for one, inputs in got.calls]
+            call = shortened(f"{name}({arguments})")
+            return Lost(f"the call {call}", shortened(", ".join(others)) if others else NONE)
     if not is_within(wanted.results, got.results):
         _, expected, came, _ = first_difference(wanted.results, got.results)
         return Lost(f"{expected} in what tools gave", came)
     return wanted != RepeatedAnswers()
 
 
-def _choice(asked: ComparableRequest, passed: ComparableRequest) -> Found:
-    script, wanted, got = passed.dialect.script, wish_of(asked), wish_of(passed)
-    if asked.tools is None or script is None or not script.wishes.choice:
+def _choice(given: ComparableRequest, passed: ComparableRequest) -> Found:
+    script, wanted, got = passed.dialect.script, wish_of(given), wish_of(passed)
+    if given.tools is None or script is None or not script.wishes.choice:
         return False
     if wanted.has_no_calls:
         is_kept = got.has_no_calls or passed.tools is None
@@ -232,15 +232,15 @@ def _choice(asked: ComparableRequest, passed: ComparableRequest) -> Found:
     return is_any or wanted.call == got.call or Lost(called, f"a call of {shortened(got.call)}")
 
 
-def _settings(asked: ComparableRequest, passed: ComparableRequest) -> Found:
+def _settings(given: ComparableRequest, passed: ComparableRequest) -> Found:
     """Rule 7."""
     script = passed.dialect.script
-    stops = wish_of(asked).stops if script is not None and script.wishes.stops else ()
+    stops = wish_of(given).stops if script is not None and script.wishes.stops else ()
     for stop in stops:
         if stop not in wish_of(passed).stops:
             return Lost(f"the stop sequence {view(stop)}", NONE)
-    wanted, got = _temperature(asked.body), _temperature(passed.body)
-    efforts = requested_effort(asked.body), passed_effort(passed.body)
+    wanted, got = _temperature(given.body), _temperature(passed.body)
+    efforts = requested_effort(given.body), passed_effort(passed.body)
     is_off = efforts[0] is not None and efforts[0].stance == "off"
     if wanted is None or not is_off or (efforts[1] and efforts[1].stance == "on"):
         return bool(stops)
@@ -267,5 +267,5 @@ _COMPARED: Final[
     (ASKED_SYSTEM_PROMPT, instructions),
     (ASKED_TOOL_TEXTS, tool_texts),
     (ASKED_SEALED, sealed),
-    (ASKED_FORMAT, asked_format),
+    (ASKED_FORMAT, answer_format),
 )

@@ -47,17 +47,17 @@ def _withdraw_passed_on(
 ) -> None:
     """Rule 1."""
     broken = [rule for rule in ledger.rules_with(Verdict.FAIL) if rule.startswith(_HISTORY)]
-    asked = _asked_by(exchange, recording) if broken else None
-    if asked is None or not _is_same_history(asked, exchange):
+    first = _request_behind(exchange, recording) if broken else None
+    if first is None or not _is_same_history(first, exchange):
         return
     for rule in broken:
-        causes = _causes(asked, recording, ledgers)
+        causes = _causes(first, recording, ledgers)
         why = next((each for each in causes if _matters(each) & _matters(rule)), None)
         if why is not None:
             ledger.withdraw([rule], f"what breaks {why} in the answer before may be why", _BY)
 
 
-def _asked_by(exchange: Exchange, recording: Recording) -> Exchange | None:
+def _request_behind(exchange: Exchange, recording: Recording) -> Exchange | None:
     """The request to a gateway that this one upstream is for."""
     if exchange.hop != "upstream":
         return None
@@ -66,19 +66,19 @@ def _asked_by(exchange: Exchange, recording: Recording) -> Exchange | None:
     return next(found, None)
 
 
-def _is_same_history(asked: Exchange, passed: Exchange) -> bool:
+def _is_same_history(first: Exchange, passed: Exchange) -> bool:
     dialect = SUPPORTED.get(passed.dialect or "")
-    if dialect is None or asked.dialect != passed.dialect:
+    if dialect is None or first.dialect != passed.dialect:
         return False
-    one, other = RepeatedTalk.of(asked, dialect), RepeatedTalk.of(passed, dialect)
+    one, other = RepeatedTalk.of(first, dialect), RepeatedTalk.of(passed, dialect)
     return one is not None and other is not None and list(one.entries) == list(other.entries)
 
 
-def _causes(asked: Exchange, recording: Recording, ledgers: Mapping[int, Ledger]) -> list[str]:
+def _causes(first: Exchange, recording: Recording, ledgers: Mapping[int, Ledger]) -> list[str]:
     """The rules that the answers break which a request carries on, from one to the next."""
     exchanges = {each.number: each for each in recording.exchanges}
     found: list[str] = []
-    number, seen = asked.after, set[int]()
+    number, seen = first.after, set[int]()
     while number in exchanges and number not in seen:
         seen.add(number)
         if (ledger := ledgers.get(number)) is not None:

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from conformance.evidence.side_content import SideContent, SidePart
 
 
-def thinking_due(said: SideContent, sent: SideContent, *, is_parted: bool) -> Sequence[SidePart]:
+def thinking_due(made: SideContent, sent: SideContent, *, is_parted: bool) -> Sequence[SidePart]:
     """The parts of thinking that `sent` should hold; `is_parted`: it separates them."""
-    parts, got = said.of("thinking"), "".join(each.text for each in sent.of("thinking"))
+    parts, got = made.of("thinking"), "".join(each.text for each in sent.of("thinking"))
     for channel in ("raw", "summary"):
         either = [each for each in parts if each.channel == channel]
         either = either if is_parted else _spaced(got, either)

@@ -84,7 +84,7 @@ _STATES_ENDS: Final = frozenset({"cassette", "row"})  # kinds of recordings
 _SERIAL: Final = "overlap"  # the knob of rules by which parts come one after another
 _OUR_REQUEST: Final = "the scenario wrote the request"
 PLAYED_BROKEN: Final = "what was played upstream breaks"
-_TOLD: Final = frozenset({"failed", "refused"})
+_ENDED_BY_STATUS: Final = frozenset({"failed", "refused"})
 _OF_REQUESTS: Final = frozenset(rule.id for rule in (*ASKED_RULES, CROSS_TALK))
 _OF_UPSTREAM: Final = frozenset(rule.id for rule in (*SCENARIO_RULES, *HOP_RULES)) - _OF_REQUESTS
 _FAIL: Final = Verdict.FAIL
@@ -185,23 +185,23 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     if not expected.ends:
         return
     answer = judged.transcript
-    behind = upstream_of(recording, exchange) if exchange.hop == "downstream" else []
-    judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, behind=behind)
+    calls = upstream_of(recording, exchange) if exchange.hop == "downstream" else []
+    judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, calls=calls)
     if exchange.hop == "downstream":
-        compare_requests(ledger, exchange, answer, behind, str(recording.path))
-        compare_hops(ledger, exchange, answer, behind, expected)
+        compare_requests(ledger, exchange, answer, calls, str(recording.path))
+        compare_hops(ledger, exchange, answer, calls, expected)
 
 
 def write_application(ledger: Ledger, judged: JudgedExchange) -> None:
     """Compares an application's answer with its provider's, if both were recorded."""
     exchange, recording = judged.exchange, judged.recording
-    behind = provider_answers(recording, exchange) if exchange.hop == APP else []
+    calls = provider_answers(recording, exchange) if exchange.hop == APP else []
     run = stated_run(recording.header) or {}
-    expected = expected_of(run, exchange) if behind else None
+    expected = expected_of(run, exchange) if calls else None
     if expected is not None and not expected.untestable:
         knobs, read = judged.setting.profile.knobs, judged.read_hop
         compare_application(
-            *(ledger, read(exchange), [read(each) for each in behind]),
+            *(ledger, read(exchange), [read(each) for each in calls]),
             later=later_requests(recording, exchange),
             hides=knobs.get("hidden") is True or "thinking" in expected.without,
             serial=frozenset(r.id for r in judged.rules if _SERIAL in dict(r.applies.profile)),
@@ -223,7 +223,7 @@ def withdraw_of_broken_upstream(ledger: Ledger, judged: JudgedExchange) -> None:
     """
     run = stated_run(judged.recording.header) or {}
     expected = expected_of(run, judged.exchange)
-    if expected.broken and judged.transcript.ending in _TOLD:
+    if expected.broken and judged.transcript.ending in _ENDED_BY_STATUS:
         failed = _OF_UPSTREAM.intersection(ledger.rules_with(_FAIL))
         ledger.withdraw(failed, f"{PLAYED_BROKEN} {expected.broken[0]} itself", "hops")
 

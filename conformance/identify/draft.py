@@ -16,7 +16,7 @@ from conformance.profiles.profile import Profile
 _PLAIN: Final = re.compile(r"[a-z][a-z_]*")
 _WORDS: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 _BECAUSE: Final = "Observed; say here what the system promises."
-_SEEN: Final = "1 recording"
+_ONE_RECORDING: Final = "1 recording"
 _DEMANDS: Final = frozenset({"done", "event_lines"})
 
 
@@ -63,7 +63,7 @@ def _profile_lines(name: str, identity: Identity, base: Profile) -> Iterator[str
         yield f"  {knob}:"
         yield f"    value: {_spell_value(value)}"
         yield f"    because: {_BECAUSE}"
-        yield f"    seen: {_SEEN}"
+        yield f"    seen: {_ONE_RECORDING}"
 
 
 def _spell_value(value: Any) -> str:

@@ -180,8 +180,8 @@ def choose_named_profile(
         return named(name or "strict", dialect.name, folders)
     profile = load_profile(name, folders)
     if profile.dialect != dialect.name:
-        said = f"profile {profile.name!r} is for {profile.dialect}"
-        raise UsageError(f"{said}, but the stream speaks {dialect.name}")
+        stated = f"profile {profile.name!r} is for {profile.dialect}"
+        raise UsageError(f"{stated}, but the stream speaks {dialect.name}")
     return profile
 
 

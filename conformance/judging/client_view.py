@@ -111,7 +111,7 @@ class ClientView(ExchangeView):
             reported=True,
             declared=setting.declared,
             user_choices=exchange.user_choices,
-            asked=partial(setting.dialect.prompt_texts, request),
+            prompt_texts=partial(setting.dialect.prompt_texts, request),
         )
         super().__init__(setting, exchange, evidence)
         self._words = _FirstWords()

@@ -251,8 +251,8 @@ def _withdraw_lost_turn(ledger: Ledger) -> None:
 
 def _answer_place(found: Finding) -> tuple[str, int, int] | None:
     """The event of an answer that a finding is about."""
-    beside = found.upstream
-    return None if beside is None else (beside.file, beside.exchange, beside.event)
+    place = found.upstream
+    return None if place is None else (place.file, place.exchange, place.event)
 
 
 def withdraw_unsent_wishes(ledger: Ledger, wish: str) -> None:

@@ -22,7 +22,7 @@ from conformance.rules.about import About, BreachKind
 # What such a finding is known by: a kind of sign, and a type or an event.
 EventSign = tuple[str, object]
 
-_ASKED: Final = "effort/"  # rules of what a request asks, whatever the stream is like
+_OF_EFFORT: Final = "effort/"  # rules of what a request asks, whatever the stream is like
 _TYPE: Final = re.compile(r"(?:^|\.)(?:type|event_type|event|kind|sessionUpdate|method)$")
 _STEM: Final = re.compile(
     r"(.+?)[-_./]?(?:[sS]tart|START|[sS]top|[eE]nd|END|[dD]elta|CONTENT|ARGS|added|done|available)$"
@@ -42,7 +42,7 @@ _DELTAS: Final = frozenset({BreachKind.MARKED, BreachKind.REPEATED})
 def event_signs(finding: Finding) -> tuple[Sequence[EventSign], Sequence[EventSign]]:
     """What shows of which event a finding is: what later ones hang on, and what it hangs on."""
     about, kind = finding.about, finding.about.kind
-    if kind is BreachKind.OTHER or not finding.event or finding.rule.startswith(_ASKED):
+    if kind is BreachKind.OTHER or not finding.event or finding.rule.startswith(_OF_EFFORT):
         return (), ()
     both = (*_lost(about), *_differing(about), *_misplaced(about))
     preceding = tuple(_preceding_event(about))

@@ -144,18 +144,18 @@ class RecentFrames:
     def _new_surroundings(self, number: int) -> tuple[tuple[ContextLine, ...], tuple[str, ...]]:
         near: list[RememberedFrame] = []
         every = self._newest_first()
-        for seen in every:
-            if seen.number < number - CONTEXT:
-                every = chain((seen,), every)
+        for each in every:
+            if each.number < number - CONTEXT:
+                every = chain((each,), every)
                 break
-            if seen.number <= number:
-                near.insert(0, seen)
-        earlier = (seen.text for seen in islice(every, MOST_REMEMBERED))
+            if each.number <= number:
+                near.insert(0, each)
+        earlier = (each.text for each in islice(every, MOST_REMEMBERED))
         begins = self._oldest() <= 1 and number <= MOST_REMEMBERED
-        texts, pieces = without_split_keys([seen.text for seen in near], earlier, begins=begins)
+        texts, pieces = without_split_keys([each.text for each in near], earlier, begins=begins)
         lines = (
-            ContextLine(seen.number, seen.kind, seen.shown(text), at=seen.number == number)
-            for seen, text in zip(near, texts, strict=True)
+            ContextLine(each.number, each.kind, each.shown(text), at=each.number == number)
+            for each, text in zip(near, texts, strict=True)
         )
         return tuple(lines), pieces
 

@@ -58,18 +58,18 @@ def group_id(finding: Finding) -> str:
 
 def message_without_values(finding: Finding) -> str:
     """The message with `…` for texts, numbers, exchanges, and the event that came before."""
-    said = _FATE.sub(" are not equal; ", _REPLAYS.sub("", finding.message[:_LONGEST]))
+    text = _FATE.sub(" are not equal; ", _REPLAYS.sub("", finding.message[:_LONGEST]))
     if finding.rule == ENDING.id:
-        said = _REFUSED.sub("expected …", said)
+        text = _REFUSED.sub("expected …", text)
     if finding.rule == HOP_ORDER.id:
-        said = _ORDER.sub(_where_orders_part, said)
+        text = _ORDER.sub(_where_orders_part, text)
     if finding.rule.endswith(_NOTHING_BEHIND):
-        said = _LAST.sub("…", said)
+        text = _LAST.sub("…", text)
     if finding.after:
-        said = said.replace(finding.after, "…")
+        text = text.replace(finding.after, "…")
     for pattern in (_TEXT, _EXCHANGE, _VALUE):
-        said = pattern.sub("…", _CODE_POINT.sub("", said))
-    return _VALUES.sub("…", said)
+        text = pattern.sub("…", _CODE_POINT.sub("", text))
+    return _VALUES.sub("…", text)
 
 
 def _where_orders_part(found: re.Match[str]) -> str:

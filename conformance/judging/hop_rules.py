@@ -26,15 +26,19 @@ NO_REASON: Final = "has no word for an answer that was cut at its limit, or by a
 def _hop_rule(
     id_: str,
     says: str,
-    seen: str,
+    count: str,
     hint: str,
     level: Level = Level.SHOULD,
     *,
     more: tuple[Mapping[str, str], ...] = (),
 ) -> Rule:
-    """A rule `hop/...`; `seen` says how many of the recorded pairs keep it that show it."""
+    """A rule `hop/...`; `count` says how many of the recorded pairs keep it that show it."""
     place = Place("added by a run, and to recordings of both hops")
-    source = (_SOURCE, *more, *(({"observed": f"{seen} recordings of both hops"},) if seen else ()))
+    source = (
+        _SOURCE,
+        *more,
+        *(({"observed": f"{count} recordings of both hops"},) if count else ()),
+    )
     return Rule(f"hop/{id_}", level, says, source, "0.1.0", Never(()), {}, place, hint=hint)
 
 

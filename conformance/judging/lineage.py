@@ -38,7 +38,7 @@ _MARKER: Final = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 _STRAY: Final = ("stray",)  # the sign of a marker of thinking in the text
 _NONE: Final = "none"  # what a step got that was to think
 _HISTORY: Final = "history/"
-_ASKED: Final = "scenario/asked-"
+_PASSED: Final = "scenario/asked-"
 _OF_HOPS: Final = "scenario/hop-"
 _MOST_GIVERS: Final = 8  # findings with one sign of an event that later ones are compared with
 
@@ -126,7 +126,7 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
 
 def _matter(finding: Finding) -> str:
     """What a comparison with another hop or turn is about; empty for what happens at an event."""
-    if finding.rule.startswith(_ASKED) or finding.rule == BODY_AS_ASKED.id or is_made_up(finding):
+    if finding.rule.startswith(_PASSED) or finding.rule == BODY_AS_ASKED.id or is_made_up(finding):
         return finding.rule
     if finding.rule.startswith(_HISTORY) and not finding.event:
         return _HISTORY

@@ -53,7 +53,7 @@ _SIGNS: Final = (
         ),
     ),
 )
-_NAMED_BESIDE: Final = frozenset({"same-created", "same-model", "sequence-from-zero"})
+_AT_THE_SAME_EVENT: Final = frozenset({"same-created", "same-model", "sequence-from-zero"})
 _OF_ENDS: Final = frozenset(
     {
         *("finish-once", "usage-once", "done-once", "done-last", "stop-once", "stop-last"),
@@ -62,7 +62,7 @@ _OF_ENDS: Final = frozenset(
 )
 _OF_CONTENT: Final = frozenset(
     {
-        *("role-once", "start-once", "created-once", "index-contiguous", *_NAMED_BESIDE),
+        *("role-once", "start-once", "created-once", "index-contiguous", *_AT_THE_SAME_EVENT),
         *("said-once", "text-said-once"),
         *("before-text", "before-call", "before-finish", "thinking-before-text"),
         *("detail-before-text", "tool-index", "tool-named-once", "tool-typed-once"),
@@ -107,11 +107,11 @@ def _following(findings: Sequence[Finding], lead: Finding, sign: _Sign) -> Itera
         name = _name(found[0])
         if begun and name in following:
             if all(
-                _is_behind(each, lead, anywhere=bool(ends)) and each.slice.get("choice") in choices
+                _is_later(each, lead, anywhere=bool(ends)) and each.slice.get("choice") in choices
                 for each in found
             ):
                 yield rule
-        elif name in _NAMED_BESIDE and all(each.event == lead.event for each in found):
+        elif name in _AT_THE_SAME_EVENT and all(each.event == lead.event for each in found):
             yield rule
 
 
@@ -124,7 +124,7 @@ def _begins(finding: Finding, sign: _Sign, lead: Finding) -> bool:
     return finding.rule == sign.begun and is_there
 
 
-def _is_behind(finding: Finding, lead: Finding, *, anywhere: bool) -> bool:
+def _is_later(finding: Finding, lead: Finding, *, anywhere: bool) -> bool:
     """Whether it comes after the lead: in its answer, or `anywhere` in the stream."""
     is_apart = finding.unit and set(finding.answers).isdisjoint(lead.answers)
     return finding.event >= lead.event and (anywhere or not is_apart)

@@ -54,7 +54,7 @@ class Transcript(Struct):
     errors: list[Mapping[str, Any]] = field(default_factory=list)
     usage: Mapping[str, Any] = field(default_factory=dict)
     done: bool = False
-    said_done: bool = False  # an event of its own said so
+    has_done: bool = False  # an event of its own said so
     listed: bool = False  # a list of models
     choices: int = 0  # how many spoke or finished
     last: int = 0  # number of the last event
@@ -89,7 +89,7 @@ class Transcript(Struct):
         if self.listed and self.exchange.end == "eof":
             return "complete"
         # What said that it is over is whole, though its connection stays open or we hang up.
-        is_unheard = self.exchange.end in _UNHEARD and not self.said_done
+        is_unheard = self.exchange.end in _UNHEARD and not self.has_done
         if not self.done or is_unheard or _BROKEN_OFF.intersection(self.finishes):
             return "cut"
         if self.own_tools or "tool_calls" in self.finishes:
@@ -168,7 +168,7 @@ class Transcript(Struct):
                 self.usage = data
             case "done":
                 self.done = True
-                self.said_done = self.said_done or bool(data.get("explicit"))
+                self.has_done = self.has_done or bool(data.get("explicit"))
 
     def _came(self, kind: str, text: str) -> None:
         if text.strip() and self.order[-1:] != [kind]:

@@ -122,5 +122,5 @@ def _wire_evidence(
         reported=exchange.seen is not None,
         declared=setting.declared,
         user_choices=exchange.user_choices,
-        asked=partial(setting.dialect.prompt_texts, request),
+        prompt_texts=partial(setting.dialect.prompt_texts, request),
     )

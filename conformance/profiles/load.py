@@ -131,8 +131,8 @@ def _load_parent(
 def _expect_name(file: _ProfileFile, name: str, dialect: str) -> Profile:
     profile = file.profile
     if (profile.name, profile.dialect) != (name, dialect):
-        said = f"{profile.name!r} for {profile.dialect}"
-        raise file.root.error(f"the file is named for {name!r} for {dialect}, but says {said}")
+        stated = f"{profile.name!r} for {profile.dialect}"
+        raise file.root.error(f"the file is named for {name!r} for {dialect}, but says {stated}")
     return profile
 
 

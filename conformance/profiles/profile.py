@@ -72,8 +72,8 @@ def laid_over(client: Profile, met: Profile) -> Profile:
     if client.side != "client":
         raise UsageError(f"profile {client.name!r} is a server's: it is laid over nothing")
     if client.dialect != met.dialect:
-        said = f"profile {client.name!r} is for {client.dialect}"
-        raise UsageError(f"{said}, but the server speaks {met.dialect}")
+        named = f"profile {client.name!r} is for {client.dialect}"
+        raise UsageError(f"{named}, but the server speaks {met.dialect}")
     own = {name: client.knobs[name] for name, knob in met.declared.items() if knob.side == "client"}
     return replace(
         met,

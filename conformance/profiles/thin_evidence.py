@@ -30,8 +30,8 @@ def thin_knobs(profile: Profile) -> frozenset[str]:
         if (knob := profile.declared.get(name)) is not None
         and knob.side == "server"
         and profile.knobs[name] != knob.strict
-        and (seen := first_tally(reason.seen)) is not None
-        and seen < ENOUGH
+        and (tally := first_tally(reason.seen)) is not None
+        and tally < ENOUGH
     )
 
 
@@ -43,5 +43,7 @@ def thin_demand(rule: Rule, profile: Profile, thin: frozenset[str]) -> str:
     if not name:
         return ""
     sets = f"{name} {spell_value(profile.knobs[name])[:40]}"
-    seen = profile.reasons[name].seen
-    return f"few recordings back it for {profile.name} ({sets}: {seen}): a SHOULD there, not a MUST"
+    tally = profile.reasons[name].seen
+    return (
+        f"few recordings back it for {profile.name} ({sets}: {tally}): a SHOULD there, not a MUST"
+    )

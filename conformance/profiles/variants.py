@@ -50,9 +50,9 @@ class Variant(Struct, frozen=True, dict=True):
         """Whether an answer of that month to this request has these ways."""
         if self.until and not (month and month <= self.until):
             return False
-        return not self.request or self._is_asked(request)
+        return not self.request or self._fits_request(request)
 
-    def _is_asked(self, request: Request | None) -> bool:
+    def _fits_request(self, request: Request | None) -> bool:
         if request is None or not isinstance(request.json, Mapping):
             return False
         body = request.json
@@ -79,12 +79,14 @@ def read_variants(root: Node) -> tuple[Variant, ...]:
 
 def _read_variant(node: Node) -> Variant:
     node.mapping(known=_KEYS)
-    until, asked = node.get("until"), node.get("request")
-    if until is None and asked is None:
+    until, wanted = node.get("until"), node.get("request")
+    if until is None and wanted is None:
         raise node.error("expected `request`, `until` or both")
     return Variant(
         node.required("profile").string(),
-        tuple((path, pattern_at(each)) for path, each in asked.mapping().items()) if asked else (),
+        tuple((path, pattern_at(each)) for path, each in wanted.mapping().items())
+        if wanted
+        else (),
         node.required("because").string(),
         node.required("seen").string(),
         _month(until) if until else "",

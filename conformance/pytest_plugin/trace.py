@@ -273,12 +273,12 @@ def assert_conforms(
     given); and if no rule judges what came, for that would look green.
     """
     __tracebackhide__ = True
-    seen = trace if isinstance(trace, Trace) else trace_of(trace)
-    report = seen.judged(_load_rulebook(suites or seen.suites))
+    judged_trace = trace if isinstance(trace, Trace) else trace_of(trace)
+    report = judged_trace.judged(_load_rulebook(suites or judged_trace.suites))
     fault = _describe_faults(
         report,
-        strict=seen.strict if strict is None else strict,
-        require_exercised=seen.require_exercised
+        strict=judged_trace.strict if strict is None else strict,
+        require_exercised=judged_trace.require_exercised
         if require_exercised is None
         else require_exercised,
     )

@@ -69,8 +69,8 @@ def _unexcused_step(step: Any) -> Any:
 
 def makes_claims(recording: Recording) -> bool:
     """Whether a recording says something of itself, its profile apart, that may silence a rule."""
-    is_said = not _CLAIMED.isdisjoint(recording.header.extra) or _states_rebuilt(recording)
-    return is_said or any(
+    states_one = not _CLAIMED.isdisjoint(recording.header.extra) or _states_rebuilt(recording)
+    return states_one or any(
         each.hop or each.touched or is_refusal(each) for each in recording.exchanges
     )
 

@@ -28,7 +28,7 @@ from conformance.rules.reads import fields_read, knobs_read, reads_meaning
 _SPOKEN: Final = frozenset({"text", "data", "arguments"})
 _OPAQUE: Final = frozenset({*WIRE_KEYS.opaque, "data"})
 
-_Asked = tuple[Rule, bool, Sequence[str]]  # whether it reads semantic events, the knobs it reads
+_ReadRule = tuple[Rule, bool, Sequence[str]]  # whether it reads semantic events, the knobs it reads
 _Answer = tuple[object, ...]
 
 
@@ -62,20 +62,20 @@ def profile_variants(
     Whatever a shipped profile answers a rule that applies, one of these or of `judged` does, too.
     """
     profiles = {each.name: each for each in _shipped_profiles(dialect)}
-    asked = [(rule, reads_meaning(rule), sorted(knobs_read(rule))) for rule in rules]
+    read_rules = [(rule, reads_meaning(rule), sorted(knobs_read(rule))) for rule in rules]
     known: set[_Answer] = set()
     for name in profiles.keys() & set(judged):
-        known |= _profile_answers(profiles[name], asked)
+        known |= _profile_answers(profiles[name], read_rules)
     found: list[str] = []
     for name, profile in profiles.items():
-        answers = _profile_answers(profile, asked)
+        answers = _profile_answers(profile, read_rules)
         if not answers <= known:
             found.append(name)
             known |= answers
     return tuple(found)
 
 
-def _profile_answers(profile: Profile, asked: Iterable[_Asked]) -> set[_Answer]:
+def _profile_answers(profile: Profile, read_rules: Iterable[_ReadRule]) -> set[_Answer]:
     """What a profile says to each rule that applies: how streams are read, if that matters, knobs.
 
     A rule that does not apply says the same of any stream.
@@ -83,7 +83,7 @@ def _profile_answers(profile: Profile, asked: Iterable[_Asked]) -> set[_Answer]:
     values, read = profile_values(profile), reading_key(reading(profile))
     return {
         (rule.id, read if is_of_meaning else None, *(token(values.get(n, "")) for n in knobs))
-        for rule, is_of_meaning, knobs in asked
+        for rule, is_of_meaning, knobs in read_rules
         if not profile_excludes(rule, values)
     }
 

@@ -37,7 +37,7 @@ class _JudgedBytes(Struct, frozen=True):
     is_last: bool
     view: JudgedView
     transcript: Transcript | None
-    heard: list[Sequence[Event]] | None
+    events: list[Sequence[Event]] | None
 
     def is_of(self, setting: JudgeSetting, *, is_last: bool, kept: tuple[bool, bool]) -> bool:
         """Whether it holds for this setting too; `kept`: a transcript, and events."""
@@ -47,7 +47,7 @@ class _JudgedBytes(Struct, frozen=True):
             and setting.dialect is was.dialect
             and _facts(setting) == _facts(was)
             and (is_last, kept)
-            == (self.is_last, (self.transcript is not None, self.heard is not None))
+            == (self.is_last, (self.transcript is not None, self.events is not None))
         )
 
 
@@ -97,14 +97,14 @@ def _judged_anew(
     setting: JudgeSetting, exchange: Exchange, *, is_last: bool, kept: tuple[bool, bool]
 ) -> _JudgedBytes:
     transcript = Transcript(exchange) if kept[0] else None
-    heard: list[Sequence[Event]] | None = [] if kept[1] else None
+    events: list[Sequence[Event]] | None = [] if kept[1] else None
     view = check_wire(
         *(setting, exchange, exchange.chunks, exchange.end),
         is_last=is_last,
         transcript=transcript,
-        listener=heard.append if heard is not None else None,
+        listener=events.append if events is not None else None,
     )
-    return _JudgedBytes(setting, is_last, view, transcript, heard)
+    return _JudgedBytes(setting, is_last, view, transcript, events)
 
 
 def _hand_over(
@@ -114,5 +114,5 @@ def _hand_over(
         for each in fields(Transcript):
             setattr(transcript, each.name, getattr(found.transcript, each.name))
     if listener is not None:
-        for events in found.heard or ():
+        for events in found.events or ():
             listener(events)

@@ -143,11 +143,11 @@ def group_spread(group: FindingGroup) -> str:
 def following_sentence(group: FindingGroup, other: FindingGroup, limit: int) -> tuple[str, str]:
     """Whether a group that follows came `also`, by then, or `then` later, and what it found."""
     found = other.first
-    is_beside = other.stream == group.stream and found.event <= group.first.event
+    is_earlier = other.stream == group.stream and found.event <= group.first.event
     within = f" [{slice_of(found)}]" if found.slice else ""
     where = f" (in {spread})" if (spread := group_spread(other)) else ""
     sentence = f"{visible(finding_sentence(found), limit)}{within}{where}"
-    return "also" if is_beside else "then", sentence
+    return "also" if is_earlier else "then", sentence
 
 
 def slice_of(finding: Finding) -> str:

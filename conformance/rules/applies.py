@@ -47,7 +47,7 @@ class Evidence(Struct, frozen=True):
     request parameters so far, which never comes without `echoes`. `own_framing` is that of the
     API's streams. `role`, `hop`, `reported` (a client's report was recorded) and `declared` (the
     events that the client declares) decide what comparisons can use. `choice` is what its user
-    chose. `asked` gives the texts of the request that are not the model's own.
+    chose. `prompt_texts` gives the texts of the request that are not the model's own.
     """
 
     request: Request | None = None
@@ -64,7 +64,7 @@ class Evidence(Struct, frozen=True):
     reported: bool = False
     declared: frozenset[str] | None = None
     user_choices: Mapping[str, Any] | None = None
-    asked: Callable[[], Iterable[str]] = tuple
+    prompt_texts: Callable[[], Iterable[str]] = tuple
 
     def is_side(self, side: Side) -> bool:
         """Whether a comparison uses this exchange in this view.
@@ -94,7 +94,7 @@ class Evidence(Struct, frozen=True):
 
     def spelled(self, text: str) -> bool:
         """Whether the request contains a text, outside of earlier answers of the model."""
-        return any(text in each for each in self.asked())
+        return any(text in each for each in self.prompt_texts())
 
     def head(self) -> Mapping[str, Any]:
         if self.request is None:
@@ -233,9 +233,9 @@ class Terms(Struct, frozen=True):
     def _refused_by_statement(self, evidence: Evidence) -> Refusal | None:
         if not self.stated:
             return None
-        said = evidence.echo() or {}
+        stated = evidence.echo() or {}
         for path, get, test in self.stated:
-            if not test(get(said), said, evidence):
+            if not test(get(stated), stated, evidence):
                 return Verdict.NOT_APPLICABLE, f"the answer's own {path} rules it out"
         return None
 
@@ -292,23 +292,23 @@ class EvidenceKey:
         request, latest = evidence.request, self._latest
         if request is not None and request is latest[0]:
             return latest[1]
-        asked = [_key_value(evidence.requested(path)) for path in self._request]
+        requested = [_key_value(evidence.requested(path)) for path in self._request]
         if request is not None and isinstance(request.json, Mapping):  # all of it is its own
-            self._latest = request, asked
-        return asked
+            self._latest = request, requested
+        return requested
 
     def key(self, evidence: Evidence) -> object | None:
         """None where an answer is too large to be remembered."""
         request, answered = evidence.request, evidence.answered()
         values: list[Any] = []
-        is_asked = request is not None or evidence.echo() is not None
-        asked = self._requested_values(evidence) if is_asked else []
+        is_stated = request is not None or evidence.echo() is not None
+        requested = self._requested_values(evidence) if is_stated else []
         if evidence.user_choices is not None:
             values += [evidence.chosen(path) for path in self._choices]
         if answered is not None:
             values += [get(answered) for get in self._response]
         values += [get(evidence.echo() or {}) for get in self._stated]
-        plain = [*asked, *map(_key_value, values)]
+        plain = [*requested, *map(_key_value, values)]
         if None in plain:
             return None
         return (

@@ -183,10 +183,10 @@ def compile_rule(rule: Rule, knobs: Mapping[str, Any]) -> CompiledRule:
     # Comparisons have no slices: they are made of what a whole exchange brings.
     slice_ = () if isinstance(rule.form, Compare) else rule.slice
     machine = rule.form.machine(rule.aliases, knobs, sliced=bool(slice_))
-    heard = {**rule.aliases, **({} if rule.subject else rule.form.candidates(rule.aliases))}
+    aliases = {**rule.aliases, **({} if rule.subject else rule.form.candidates(rule.aliases))}
     excluded = profile_excludes(rule, knobs)
     return CompiledRule(
-        names=tuple(_named_event(alias, machine, knobs) for alias in heard.values()),
+        names=tuple(_named_event(alias, machine, knobs) for alias in aliases.values()),
         machine=machine,
         rule=rule,
         subject=tuple(_subject_listener(alias, knobs) for alias in rule.subject.values()),
@@ -245,6 +245,6 @@ def _path_condition(path: str, pattern: Any, knobs: Mapping[str, Any]) -> Condit
 
 def _type_test(alias: Alias, knobs: Mapping[str, Any]) -> Callable[[str, RequestValues], bool]:
     if types := frozenset(alias.types):
-        return lambda kind, _asked: kind in types
+        return lambda kind, _values: kind in types
     test = compile_value(alias.type, knobs)
     return lambda kind, circumstances: test(kind, {}, circumstances)

@@ -24,7 +24,7 @@ _CLOCK: Final = "clock"  # the question whether there is one
 _OVERFLOW: Final = ".overflow"  # a dialect's wire event: it gives no semantic events from here on
 
 # Groups, and what an event says to each of them.
-Heard = tuple[tuple[Group, Letter], ...]
+Letters = tuple[tuple[Group, Letter], ...]
 PlacedListener = tuple[Listener, Group, int]  # with its group, and its position there
 
 
@@ -61,8 +61,8 @@ class EventRules:
                 )
         self._fields = FieldQuestions(self._paths)
         self._clock = self._bits.get(_CLOCK, 0)
-        self._heard: dict[int, Heard] = {}
-        self._steady: dict[tuple[Columns, Columns, int], Heard | None] = {}
+        self._by_mask: dict[int, Letters] = {}
+        self._steady: dict[tuple[Columns, Columns, int], Letters | None] = {}
 
     def _bits_needed(self, named: NamedEvent) -> int:
         bits = self._bit_of(_CLOCK)[0] if named.needs_clock else 0
@@ -80,31 +80,31 @@ class EventRules:
         is_new = question not in self._bits
         return self._bits.setdefault(question, 1 << len(self._bits)), is_new
 
-    def heard(self, event: Event, context: Context) -> Heard:
+    def letters(self, event: Event, context: Context) -> Letters:
         """Whom the event concerns; raises what a pattern raises."""
         mask = self._fields.mask(event.data, context)
         if context.ms is not None:
             mask |= self._clock
-        found = self._heard.get(mask)
+        found = self._by_mask.get(mask)
         if found is None:
             found = self._letters_of(mask)
-            if len(self._heard) < MOST_MASKS:
-                self._heard[mask] = found
+            if len(self._by_mask) < MOST_MASKS:
+                self._by_mask[mask] = found
         return found
 
     def _mask_of(self, data: Mapping[str, Any], context: Context) -> int:
         mask = self._fields.mask(data, context)
         return mask if context.ms is None else mask | self._clock
 
-    def _letters_of(self, mask: int) -> Heard:
+    def _letters_of(self, mask: int) -> Letters:
         held: dict[Group, list[Names | None]] = {}
         for hearing in self._hearings:
             _add_names(held, hearing, [n.name for n, bits in hearing.claims if not bits & ~mask])
         return tuple((group, group.letter(tuple(names))) for group, names in held.items())
 
-    def heard_one_by_one(
+    def letters_one_by_one(
         self, event: Event, context: Context
-    ) -> tuple[Heard, list[tuple[Group, int, str]]]:
+    ) -> tuple[Letters, list[tuple[Group, int, str]]]:
         """The same where a pattern raises: without the rules that it belongs to, and those.
 
         A value may nest too deep to be compared.
@@ -118,10 +118,10 @@ class EventRules:
                 failed.append((hearing.group, hearing.position, failure_text(err)))
             else:
                 _add_names(held, hearing, names)
-        heard = tuple((group, group.letter(tuple(names))) for group, names in held.items())
-        return heard, failed
+        letters = tuple((group, group.letter(tuple(names))) for group, names in held.items())
+        return letters, failed
 
-    def steady(self, again: Repeated, context: Context, knobs: Mapping[str, Any]) -> Heard | None:
+    def steady(self, again: Repeated, context: Context, knobs: Mapping[str, Any]) -> Letters | None:
         """Whom all events concern that differ in the columns alone; None where that is unclear."""
         mask = self._mask_of(again.event.data, context)
         key = again.columns, again.alike, mask
@@ -132,15 +132,17 @@ class EventRules:
             self._steady[key] = found
         return found
 
-    def _steady_letters(self, again: Repeated, mask: int, knobs: Mapping[str, Any]) -> Heard | None:
+    def _steady_letters(
+        self, again: Repeated, mask: int, knobs: Mapping[str, Any]
+    ) -> Letters | None:
         steady, columns = self._bits_of_steady(again, knobs), again.columns
         for hearing in self._hearings:
             for _, bits in hearing.claims:
                 if bits & ~steady and not bits & steady & ~mask:
                     return None  # one condition that never holds would settle it
-        heard = self._letters_of(mask)
-        is_keyed = any(is_related(path, columns) for group, _ in heard for path in group.paths)
-        return None if is_keyed else heard
+        letters = self._letters_of(mask)
+        is_keyed = any(is_related(path, columns) for group, _ in letters for path in group.paths)
+        return None if is_keyed else letters
 
     def _bits_of_steady(self, again: Repeated, knobs: Mapping[str, Any]) -> int:
         """The questions whose answers are the same whatever the columns hold."""

@@ -151,9 +151,9 @@ def _changed_bits(
         return bits
     # A delta has one of the many fields with conditions.
     for name, value in mapping.items():
-        asked = fields.get(name)
-        if asked is not None:
-            bits ^= asked.change(value, data, context)
+        questions = fields.get(name)
+        if questions is not None:
+            bits ^= questions.change(value, data, context)
     return bits
 
 

@@ -59,13 +59,13 @@ class FoundByRules:
 
         What a rule found counts where it has a say at all.
         """
-        said: list[tuple[int, Verdict, str, tuple[Violation, ...]]] = [
+        broken: list[tuple[int, Verdict, str, tuple[Violation, ...]]] = [
             *((n, Verdict.INCONCLUSIVE, why, ()) for n, why in self.unclear.items()),
             *((n, Verdict.FAIL, "", tuple(found)) for n, found in self._violations.items()),
             *((n, Verdict.ERROR, why, ()) for n, why in self.errors.items()),
         ]
         others: dict[int, Outcome] = {}
-        for number, verdict, why, violations in said:
+        for number, verdict, why, violations in broken:
             before = others.get(number, quiet[number])
             if before.verdict in _HAVING_A_SAY:
                 others[number] = Outcome(before.rule, verdict, why, violations)

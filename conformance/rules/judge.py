@@ -16,7 +16,7 @@ from typing import Any, Final
 from conformance.core.events import Ending, Event, Layer
 from conformance.rules.applies import Evidence
 from conformance.rules.compiled import Outcomes
-from conformance.rules.dispatch import Heard
+from conformance.rules.dispatch import Letters
 from conformance.rules.forms.base import (
     FIRED,
     SILENT,
@@ -104,11 +104,11 @@ class Judge:
                 self._take_rare(group, slice_, letter, step)
             if step.acts:
                 self._perform_acts(group, slice_, step.acts, event)
-            slice_.heard[letter] = now
+            slice_.marks[letter] = now
             if state.waits:
                 self._waiting.append((group, slice_))
 
-    def _concerned_groups(self, event: Event) -> Heard:
+    def _concerned_groups(self, event: Event) -> Letters:
         rules = self._types.get((event.layer, event.type))
         if rules is None:
             rules = self.rules.event_rules(event, self.context)
@@ -118,12 +118,12 @@ class Judge:
                 self.first_error = self.first_error or event
             self.overflow = self.overflow or rules.overflows
         try:
-            return rules.heard(event, self.context)
+            return rules.letters(event, self.context)
         except Exception:  # noqa: BLE001  # a value may nest too deep to be compared
-            heard, failed = rules.heard_one_by_one(event, self.context)
+            letters, failed = rules.letters_one_by_one(event, self.context)
             for group, position, text in failed:
                 self._fail_rule(group, position, text)
-            return heard
+            return letters
 
     def _hear_elsewhere(self, group: Group, key: Key, letter: Letter, event: Event) -> None:
         """An event for a slice that is not there, or for all that agree with it."""
@@ -150,7 +150,7 @@ class Judge:
             self._take_rare(group, slice_, letter, step)
         if step.acts:
             self._perform_acts(group, slice_, step.acts, event)
-        slice_.heard[letter] = (self._order, event.number, event.type)
+        slice_.marks[letter] = (self._order, event.number, event.type)
         if slice_.state.waits:
             self._waiting.append((group, slice_))
 
@@ -167,7 +167,7 @@ class Judge:
         for position, text in step.failed:
             self._fail_rule(group, position, text)
         if letter.code < 0:
-            forget_alike(slice_.heard, letter)
+            forget_alike(slice_.marks, letter)
 
     def _agreeing_slices(self, group: Group, key: Key, letter: Letter) -> Iterator[Slice]:
         """The slices that an event may belong to which lacks some slice fields."""
@@ -262,12 +262,12 @@ class Judge:
         for again in events:
             event, columns = again.event, again.columns
             rules = self.rules.event_rules(event, self.context)
-            heard = rules.steady(again, self.context, self.rules.knobs)
-            if heard is None:
+            steady = rules.steady(again, self.context, self.rules.knobs)
+            if steady is None:
                 return None
             acts: list[tuple[Slice, int, Act]] = []
             letters: list[tuple[Slice, Letter]] = []
-            for group, letter in heard:
+            for group, letter in steady:
                 places = self._places_again(group, event, letter)
                 if places is None:
                     return None
@@ -314,7 +314,7 @@ class Judge:
         self._order += 1
         for slice_, letter in letters:
             slice_.frame = last
-            slice_.heard[letter] = (self._order, last, event.type)
+            slice_.marks[letter] = (self._order, last, event.type)
 
     def settle(self) -> None:
         """The frame is complete: bounds are judged now."""

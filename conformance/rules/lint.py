@@ -64,7 +64,7 @@ def lint_together(suites: Sequence[tuple[Suite, Node]]) -> list[Problem]:
     """Problems between suites: two of one name, two rules that say the same."""
     found: list[Problem] = []
     ids: dict[str, Place] = {}
-    said: dict[str, tuple[str, Place]] = {}
+    first_by_sentence: dict[str, tuple[str, Place]] = {}
     for suite, root in suites:
         node = root.required("suite")
         if suite.id in ids:
@@ -74,7 +74,7 @@ def lint_together(suites: Sequence[tuple[Suite, Node]]) -> list[Problem]:
         ids[suite.id] = node.place
         for rule, each in zip(suite.rules, root.required("rules").sequence(), strict=True):
             place = each.required("says").place
-            rule_id, first = said.setdefault(rule.says.casefold(), (rule.id, place))
+            rule_id, first = first_by_sentence.setdefault(rule.says.casefold(), (rule.id, place))
             if rule_id != rule.id:
                 text = f"rule {rule_id} says the same, in {first}"
                 found.append(Problem(place, text, "error"))

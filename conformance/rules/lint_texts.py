@@ -15,7 +15,7 @@ from conformance.rules.verdicts import Level
 
 Fault = tuple[Literal["error", "warning"], SpecError]
 
-MOST_SAID: Final = 70  # characters; a finding's first line stays one line
+MOST_SAYS: Final = 70  # characters; a finding's first line stays one line
 _FORBIDDEN: Final = (
     (re.compile(r"\bshould\b", re.IGNORECASE), "says what is, not what should be"),
     (re.compile(r"\btests? that\b", re.IGNORECASE), "says what is, without 'test that'"),
@@ -27,8 +27,8 @@ _TWO_CLAIMS: Final = re.compile(r";|\.\s+[A-Z]")
 def text_faults(rule: Rule, node: Node, version: str) -> Iterator[Fault]:
     """Style of `says`, placeholders in any text, and a version that is not out yet."""
     says = node.required("says")
-    if len(rule.says) > MOST_SAID:
-        yield "error", says.error(f"says has {len(rule.says)} characters, at most {MOST_SAID}")
+    if len(rule.says) > MOST_SAYS:
+        yield "error", says.error(f"says has {len(rule.says)} characters, at most {MOST_SAYS}")
     if not rule.says.endswith("."):
         yield "error", says.error("says ends with a full stop")
     for pattern, message in _FORBIDDEN:

@@ -83,11 +83,11 @@ def _named_paths(rule: Rule, named: Mapping[str, Alias]) -> Iterator[tuple[str, 
 
 def _schema_paths(schema: object, path: tuple[str, ...] = ()) -> Iterator[str]:
     """Where the fields stand of which a JSON Schema says something."""
-    said = schema if isinstance(schema, Mapping) else {}
-    inner = [(each, (*path, name)) for name, each in said.get("properties", {}).items()]
-    inner += [(said[key], (*path, "*")) for key in _ELEMENTS if key in said]
-    inner += [(said[key], path) for key in _CONDITIONS if key in said]
-    inner += [(each, path) for key in _CHOICES for each in said.get(key, ())]
+    parts = schema if isinstance(schema, Mapping) else {}
+    inner = [(each, (*path, name)) for name, each in parts.get("properties", {}).items()]
+    inner += [(parts[key], (*path, "*")) for key in _ELEMENTS if key in parts]
+    inner += [(parts[key], path) for key in _CONDITIONS if key in parts]
+    inner += [(each, path) for key in _CHOICES for each in parts.get(key, ())]
     for each, where in inner:
         yield from _schema_paths(each, where)
     if not inner:

@@ -186,8 +186,8 @@ def _numbers_of_connection(
 ) -> frozenset[int]:
     """Rules whose slices span all answers, and the listeners to their subjects."""
     kept = [number for number, rule in enumerate(rules) if rule.of_connection]
-    heard = (number for rule in kept for number, _ in subjects.get(rule, ()))
-    return frozenset({*kept, *heard})
+    subjects_of = (number for rule in kept for number, _ in subjects.get(rule, ()))
+    return frozenset({*kept, *subjects_of})
 
 
 def _group_listeners(

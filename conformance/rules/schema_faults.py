@@ -47,13 +47,13 @@ def schema_fault(error: Any, show: Callable[[Any], str]) -> SchemaFault:
 
 
 def _wanted_words(error: Any, show: Callable[[Any], str]) -> str:
-    kind, said = _fault_kind(error), error.kind.as_dict()
+    kind, facts = _fault_kind(error), error.kind.as_dict()
     if kind in ("AnyOf", "OneOfNotValid"):
         return _one_of_forms(error, show)
     if kind == "Not":
-        return _anything_but(said["schema"], show)
+        return _anything_but(facts["schema"], show)
     make = _WANTED.get(kind)
-    return make(said, show) if make is not None else f"a value that fits ({error.message})"
+    return make(facts, show) if make is not None else f"a value that fits ({error.message})"
 
 
 def _one_of_forms(error: Any, show: Callable[[Any], str]) -> str:
@@ -76,44 +76,44 @@ def _anything_but(schema: Any, show: Callable[[Any], str]) -> str:
     return "a value that the rule does not exclude"
 
 
-def _type_words(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
+def _type_words(facts: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
     # In an order of our own: that of jsonschema-rs changes from version to version.
-    types = sorted(said["types"], key=lambda name: (name == "null", name))
+    types = sorted(facts["types"], key=lambda name: (name == "null", name))
     return _either_words([TYPE_WORDS[each] for each in types])
 
 
-def _enum_words(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:
-    return _either_words([show(each) for each in said["options"]])
+def _enum_words(facts: Mapping[str, Any], show: Callable[[Any], str]) -> str:
+    return _either_words([show(each) for each in facts["options"]])
 
 
 def _bound_words(words: str, unit: str) -> _Words:
-    def bounded(said: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
-        return f"{words} {said['limit']} {unit}{'' if said['limit'] == 1 else 's'}"
+    def bounded(facts: Mapping[str, Any], _show: Callable[[Any], str]) -> str:
+        return f"{words} {facts['limit']} {unit}{'' if facts['limit'] == 1 else 's'}"
 
     return bounded
 
 
-def _unknown_keys(said: Mapping[str, Any], show: Callable[[Any], str]) -> str:
-    return f"no key {_either_words([show(each) for each in said['unexpected']])}"
+def _unknown_keys(facts: Mapping[str, Any], show: Callable[[Any], str]) -> str:
+    return f"no key {_either_words([show(each) for each in facts['unexpected']])}"
 
 
 _WANTED: Final[Mapping[str, _Words]] = {
     "Type": _type_words,
     "Enum": _enum_words,
-    "Constant": lambda said, show: show(said["expected_value"]),
-    "Pattern": lambda said, show: f"text that matches {show(said['pattern'])}",
-    "Minimum": lambda said, _: f"{said['limit']} or more",
-    "Maximum": lambda said, _: f"{said['limit']} or less",
-    "ExclusiveMinimum": lambda said, _: f"more than {said['limit']}",
-    "ExclusiveMaximum": lambda said, _: f"less than {said['limit']}",
+    "Constant": lambda facts, show: show(facts["expected_value"]),
+    "Pattern": lambda facts, show: f"text that matches {show(facts['pattern'])}",
+    "Minimum": lambda facts, _: f"{facts['limit']} or more",
+    "Maximum": lambda facts, _: f"{facts['limit']} or less",
+    "ExclusiveMinimum": lambda facts, _: f"more than {facts['limit']}",
+    "ExclusiveMaximum": lambda facts, _: f"less than {facts['limit']}",
     "MinLength": _bound_words("at least", "character"),
     "MaxLength": _bound_words("at most", "character"),
     "MinItems": _bound_words("at least", "element"),
     "MaxItems": _bound_words("at most", "element"),
     "MinProperties": _bound_words("at least", "key"),
     "MaxProperties": _bound_words("at most", "key"),
-    "FalseSchema": lambda _said, _show: "nothing",
-    "UniqueItems": lambda _said, _show: "elements that differ",
+    "FalseSchema": lambda _facts, _show: "nothing",
+    "UniqueItems": lambda _facts, _show: "elements that differ",
     "AdditionalProperties": _unknown_keys,
     "UnevaluatedProperties": _unknown_keys,
 }

@@ -13,8 +13,8 @@ def carried_on(group: Group, before: Slice, slice_: Slice) -> Slice:
     """The slice of the next answer, with what rules that go on know of the answers before."""
     if not group.kept:
         return slice_
-    slice_.heard, slice_.frame = before.heard, before.frame
-    order = max((when for when, _, _ in before.heard.values()), default=0)
+    slice_.marks, slice_.frame = before.marks, before.frame
+    order = max((when for when, _, _ in before.marks.values()), default=0)
     slice_.opened = [order + 1] * len(group.machines)
     for position in group.kept:
         slice_.state = group.replaced(slice_.state, position, before.state.parts[position])
@@ -31,7 +31,7 @@ def begun_slice(group: Group, begun: JointState, context: Context) -> Slice:
     return slice_
 
 
-def forget_alike(heard: dict[Letter, tuple[int, int, str]], letter: Letter) -> None:
+def forget_alike(marks: dict[Letter, tuple[int, int, str]], letter: Letter) -> None:
     """Past the cap equal letters may be different objects: the older one is dropped."""
-    for other in [each for each in heard if each.code < 0 and each.names == letter.names]:
-        del heard[other]
+    for other in [each for each in marks if each.code < 0 and each.names == letter.names]:
+        del marks[other]

@@ -23,7 +23,7 @@ EXPECTED: Final[tuple[Expected, ...]] = get_args(Expected)
 """The keys of a rule that hold examples."""
 MOST: Final = 50  # examples under one key
 _FORMS: Final = ("text", "frames", "file")
-_BESIDE: Final = ("dialect", "profile", "request")
+_OTHER_KEYS: Final = ("dialect", "profile", "request")
 _BEGINNINGS: Final = ("data:", "event:", "id:", "retry:", ":", "{", "[", "<|")
 
 
@@ -68,7 +68,7 @@ def _read_example(key: Expected, number: int, node: Node) -> StreamExample:
     if node.kind != "mapping":
         form = _form_of(node)
         return StreamExample(key, number, node.place, **_read_stream(form, node))
-    entries = node.mapping((*_FORMS, *_BESIDE))
+    entries = node.mapping((*_FORMS, *_OTHER_KEYS))
     named = [form for form in _FORMS if form in entries]
     if len(named) != 1:
         hint = "a list of frames begins with two dashes: `- - {...}`"

@@ -14,7 +14,7 @@ from conformance.cassette import Recording
 from conformance.core.events import Exchange
 from conformance.dialects import get
 from conformance.evidence.expectations import KEEPS_HISTORY, compares_answers
-from conformance.evidence.hop_opaque import NOT_ASKED_AGAIN
+from conformance.evidence.hop_opaque import NO_LATER_CALL
 from conformance.judging.consequences import follows
 from conformance.judging.hop_rules import OPAQUE
 from conformance.judging.result import ShowResults, StreamResult
@@ -84,10 +84,11 @@ class ApiRun(Struct):
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
     fell silent for good, `faults` why answers to steps broke off; `finding_notes` are by id of a
-    finding; `telling` names requests whose answers would show cross-talk; `asked` are the calls
-    of an application to its model, by step. `varies_beside`: answers to one request differ, but
-    only beside other requests; then `deterministic` is False, too. `keeps_history`: an application
-    showed in one scenario that it keeps the history itself, or what it loses of that.
+    finding; `telling` names requests whose answers would show cross-talk; `kinds_of_calls` are
+    those of an application's calls to its model, by step. `varies_in_company`: answers to one
+    request differ, but only next to other requests; then `deterministic` is False, too.
+    `keeps_history`: an application showed in one scenario that it keeps the history itself, or
+    what it loses of that.
     """
 
     target: ApiTarget
@@ -96,7 +97,7 @@ class ApiRun(Struct):
     profile: str | None = None
     signs: tuple[str, ...] = ()
     deterministic: bool = True
-    varies_beside: bool = False
+    varies_in_company: bool = False
     died: str = ""
     silent: list[str] = field(default_factory=list)
     faults: list[StepFault] = field(default_factory=list)
@@ -105,7 +106,7 @@ class ApiRun(Struct):
     kept: dict[str, KeptRun] = field(default_factory=dict)
     planned: tuple[ScenarioRun, ...] = ()
     telling: set[str] = field(default_factory=set)
-    asked: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    kinds_of_calls: dict[str, tuple[str, ...]] = field(default_factory=dict)
     keeps_history: bool = False
 
     @property
@@ -165,7 +166,7 @@ class ApiRun(Struct):
             reasons = {each.reasons.get(OPAQUE.id) for each in results}
             broken = {found.rule for each in results for found in each.findings}
             is_blamed = any(follows(OPAQUE.id, rule) for rule in broken)
-            self.keeps_history = self.keeps_history or is_blamed or NOT_ASKED_AGAIN in reasons
+            self.keeps_history = self.keeps_history or is_blamed or NO_LATER_CALL in reasons
         for name, kept in self.kept.items() if self.keeps_history else ():
             if any(each.verdicts.get(OPAQUE.id) is Verdict.FAIL for each in kept.results):
                 evidence = restate_run(kept.evidence, **{KEEPS_HISTORY: True})

@@ -131,14 +131,14 @@ async def _find_upstream(run: ApiRun) -> Exchange:
         why = next(iter(outcome.silent.values()))
         # What it asked may be why it says nothing.
         strays = upstream.strays.sentence(unknown=True)
-        asked = f"; port {upstream.port} got {strays}" if strays else ""
-        raise RemoteError(f"{why}{asked}", hint=hint)
+        others = f"; port {upstream.port} got {strays}" if strays else ""
+        raise RemoteError(f"{why}{others}", hint=hint)
     if not any(each.hop == "upstream" for each in outcome.exchanges):
         raise _unasked(outcome, upstream)
-    seen = list(_seen_calls(outcome, run))
-    signs = run.target.sender.signs = learnt_signs([call for _, call in seen])
-    of_turn = (exchange for exchange, call in seen if call.shape in signs.turns)
-    return next(of_turn, seen[0][0])
+    model_calls = list(_model_calls(outcome, run))
+    signs = run.target.sender.signs = learnt_signs([call for _, call in model_calls])
+    of_turn = (exchange for exchange, call in model_calls if call.shape in signs.turns)
+    return next(of_turn, model_calls[0][0])
 
 
 def _is_refused(outcome: ScenarioOutcome) -> bool:
@@ -147,7 +147,7 @@ def _is_refused(outcome: ScenarioOutcome) -> bool:
     return answer is not None and bool(outcome.transcript_of(answer, Reading()).errors)
 
 
-def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchange, ScenarioCall]]:
+def _model_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchange, ScenarioCall]]:
     """Every call of the first scenario, and whether the user was shown its answer."""
     for shown in outcome.answers:
         question = next(s.asks for s in outcome.run.steps if s.role == shown.role)
@@ -156,9 +156,9 @@ def _seen_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchang
         for each in outcome.exchanges:
             if each.hop != "upstream" or each.role != shown.role or not each.dialect:
                 continue
-            said = read_transcript(each, get(each.dialect), Reading())
-            given = (argument_texts(str(call.get("arguments"))) for call in said.tools)
-            own = ("".join(said.text), "".join(said.thinking), *chain.from_iterable(given))
+            read = read_transcript(each, get(each.dialect), Reading())
+            given = (argument_texts(str(call.get("arguments"))) for call in read.tools)
+            own = ("".join(read.text), "".join(read.thinking), *chain.from_iterable(given))
             came_back = any(text.strip() and text.strip() in texts for text in own)
             body = each.request.json if each.request else None
             fields = body if isinstance(body, dict) else {}
@@ -185,25 +185,25 @@ def _what_came(outcome: ScenarioOutcome) -> str:
     status = status_of(outcome.answers[0])
     how = "answered" if status is None else f"answered HTTP {status}"
     errors = outcome.transcript_of(outcome.answers[0], Reading()).errors
-    said = next((str(each.get("message") or each.get("code")) for each in errors), "")
+    message = next((str(each.get("message") or each.get("code")) for each in errors), "")
     faults = [str(each["fault"]) for each in outcome.step_facts.values() if "fault" in each]
-    why = "; ".join(filter(None, (visible(said), *faults)))
+    why = "; ".join(filter(None, (visible(message), *faults)))
     return f"{how} with an error ({why})" if why else how
 
 
 def _why_not(scenario_run: ScenarioRun, call: Exchange, upstream: UpstreamStandIn) -> str:
     """Why a scenario cannot be run with an application that asks its model like this."""
     folder = upstream.folder  # where its tools may read, empty where they may not
-    asked = stated_request(call.request) if call.request else None  # what its path says, too
-    dialect, body = call.dialect or "", asked.json if asked else None
+    stated = stated_request(call.request) if call.request else None  # what its path says, too
+    dialect, body = call.dialect or "", stated.json if stated else None
     if TOOLS in scenario_run.scenario.needs and not played_call(dialect, body, folder):
         reads = ", and none that is known to read alone" if folder else ""
         return f"the application offers its model no tool {TOOL}{reads}"
     fields = body if isinstance(body, dict) else {}
     if any(step.behind for step in scenario_run.steps) and _hides_thinking(call, upstream):
         return _HIDDEN
-    behind = (RecordedCalls(recorded_calls(s.behind)) for s in scenario_run.steps if s.behind)
-    return next(filter(None, (each.misfit(dialect, fields) for each in behind)), "")
+    recorded = (RecordedCalls(recorded_calls(s.behind)) for s in scenario_run.steps if s.behind)
+    return next(filter(None, (each.misfit(dialect, fields) for each in recorded)), "")
 
 
 def _hides_thinking(call: Exchange, upstream: UpstreamStandIn) -> bool:
@@ -219,7 +219,7 @@ async def _take_scenario(run: ApiRun, scenario_run: ScenarioRun) -> None:
     outcome = await run_scenario(scenario_run, run.target.sender, run.settings)
     run.left_out += outcome.left_out
     _note_faults(run, outcome)
-    run.asked |= {
+    run.kinds_of_calls |= {
         f"{scenario_run.name}/{role}": tuple(facts["asked"])
         for role, facts in outcome.step_facts.items()
         if "asked" in facts

@@ -134,8 +134,8 @@ def lone_answer(
     if scenario_run.wording:
         name += f" in wording {scenario_run.wording}"
     text = _joined_words(run.read_transcript(exchange))
-    said = request_text(exchange.request)
-    return answer_key(scenario_run, exchange.role), LoneAnswer(name, text, said)
+    question = request_text(exchange.request)
+    return answer_key(scenario_run, exchange.role), LoneAnswer(name, text, question)
 
 
 def judged_concurrently(run: ApiRun, kept: KeptRun, alone: LoneAnswers) -> Iterator[StreamResult]:
@@ -192,8 +192,8 @@ def _foreign_finding(
         return _sign_finding(exchange, sign, run)
     assert own is not None
     answer = run.read_transcript(exchange)
-    words, asked = _joined_words(answer), request_text(exchange.request)
-    found = next(foreign_pieces(words, asked, own, alone.others()), None)
+    words, question = _joined_words(answer), request_text(exchange.request)
+    found = next(foreign_pieces(words, question, own, alone.others()), None)
     return _piece_finding(answer, own.name, found) if found else None
 
 

@@ -221,10 +221,10 @@ def answer_signs(
         payload = decode_json(frame.data) if frame.data else NOT_JSON
         if payload is not NOT_JSON and events:
             ids.take(payload, events[0].number)
-    said = json.dumps(request_body)
+    body_text = json.dumps(request_body)
     places = ids.places()
     signs = chain(texts.found, *places.values())
-    named = frozenset(each for each in signs if each in said)
+    named = frozenset(each for each in signs if each in body_text)
     return AnswerSigns(request, group, named, texts.found, places, first_ms, is_alone)
 
 

@@ -154,6 +154,6 @@ def _compare_texts(run: ApiRun, one: ScenarioOutcome, other: ScenarioOutcome) ->
         and one.transcript_of(a, reading).spoken() != other.transcript_of(b, reading).spoken()
     }
     if differing:
-        is_steady_alone = run.deterministic or run.varies_beside
-        run.varies_beside = is_steady_alone and differing <= {role for role, _ in one.company}
+        is_steady_alone = run.deterministic or run.varies_in_company
+        run.varies_in_company = is_steady_alone and differing <= {role for role, _ in one.company}
         run.deterministic = False

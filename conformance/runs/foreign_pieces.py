@@ -25,11 +25,11 @@ _DEEPEST: Final = 16
 
 
 class LoneAnswer(Struct, frozen=True):
-    """The answer to a request that was sent alone; `asked` is the text of the request."""
+    """The answer to a request that was sent alone; `question` is its text."""
 
     name: str
     text: str
-    asked: str = ""
+    question: str = ""
 
 
 class ForeignPiece(NamedTuple):
@@ -40,12 +40,12 @@ class ForeignPiece(NamedTuple):
 
 
 def foreign_pieces(
-    text: str, asked: str, own: LoneAnswer, others: Iterable[LoneAnswer]
+    text: str, question: str, own: LoneAnswer, others: Iterable[LoneAnswer]
 ) -> Iterator[ForeignPiece]:
-    """Pieces of other answers in an answer to the request with the text `asked`."""
+    """Pieces of other answers in an answer to the request with the text `question`."""
     if text == own.text:
         return
-    known = f"{asked}\n{own.asked}\n{own.text}".casefold()
+    known = f"{question}\n{own.question}\n{own.text}".casefold()
     for other in others:
         strange = _strange_pieces(own.text, other)
         for at in range(len(text) - PIECE + 1):
@@ -57,7 +57,7 @@ def foreign_pieces(
 
 def shows_in(own: LoneAnswer, other: LoneAnswer) -> bool:
     """Whether a piece of another answer would accuse an answer to this request."""
-    known = f"{own.asked}\n{own.text}".casefold()
+    known = f"{own.question}\n{own.text}".casefold()
     pieces = _strange_pieces(own.text, other)
     starts = (at for at in range(len(other.text) - PIECE + 1))
     return any(
@@ -110,10 +110,10 @@ def _is_word(character: str) -> bool:
 
 def _accuses(piece: str, other: LoneAnswer, known: str) -> bool:
     """Rule 2; `known` is what the accused may say, in small letters."""
-    asked = other.asked.casefold()
-    theirs, ours = set(_WORD.findall(asked)), set(_WORD.findall(known))
+    question = other.question.casefold()
+    theirs, ours = set(_WORD.findall(question)), set(_WORD.findall(known))
     return any(
         (word in theirs and word not in ours)
-        or (len(word) >= _PART and word in asked and word not in known)
+        or (len(word) >= _PART and word in question and word not in known)
         for word in _WORD.findall(piece.casefold())
     )

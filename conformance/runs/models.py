@@ -42,8 +42,8 @@ async def only_model(
     if not names:
         _refuse_answers(server, answers)
         failed = [each for each in answers.values() if status_of(each) != _OK]
-        said = (f"HTTP {status_of(each)} at {path_of(each)}" for each in failed)
-        reason = ", ".join(dict.fromkeys(said))
+        statuses = (f"HTTP {status_of(each)} at {path_of(each)}" for each in failed)
+        reason = ", ".join(dict.fromkeys(statuses))
         raise UsageError(f"{server.url} lists no model{reason and ': '}{reason}", hint=_HINT)
     shown = ", ".join(beginning(name, _SHOWN_LENGTH, "") for name in names[:_SHOWN])
     if names[_SHOWN:]:

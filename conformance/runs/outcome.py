@@ -142,7 +142,7 @@ def _without_lines(result: StreamResult) -> StreamResult:
 
 def _api_notes(run: ApiRun) -> Iterator[str]:
     yield from map(run.target.folder.clean_line, _fault_notes(run))
-    yield from _calls_note(run.asked)
+    yield from _calls_note(run.kinds_of_calls)
     if cached := [s for s in run.results() if CACHED in s.reasons.values()]:
         where = _shown([f"{each.scenario}/{each.role}" for each in cached])
         yield f"{run.dialect} {where} {CACHED}: of that nothing is judged"
@@ -157,7 +157,7 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if arrived := arrival_note(get(run.dialect), run.settings.reading, answers):
         yield arrived
     if not run.deterministic and run.target.sender.upstream is None:
-        where = " while other requests run" if run.varies_beside else ""
+        where = " while other requests run" if run.varies_in_company else ""
         why = f"its answers to one request differ{where}"
         spared = "texts are not compared between requests"
         yield f"{run.dialect}: the target is not deterministic: {why}, so {spared}"
@@ -183,10 +183,10 @@ def _fault_notes(run: ApiRun) -> Iterator[str]:
         yield f"{run.dialect} {_shown(list(dict.fromkeys(of)))} {what}"
 
 
-def _calls_note(asked: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _calls_note(kinds_of_calls: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Which calls an application made of its model, where any was more than the turn."""
     steps: dict[tuple[str, ...], list[str]] = {}
-    for step, kinds in asked.items():
+    for step, kinds in kinds_of_calls.items():
         steps.setdefault(tuple(kinds), []).append(step)
     if any(set(kinds) != {TURN} for kinds in steps):
         listed = (f"{', '.join(_spans(kinds))} in {_shown(of)}" for kinds, of in steps.items())

@@ -70,7 +70,7 @@ async def probe_again(run: ApiRun) -> None:
         return
     words = _add_sanity(run, last, "last")
     if words is not None and words != first:
-        run.deterministic = run.varies_beside = False
+        run.deterministic = run.varies_in_company = False
 
 
 async def is_alive(run: ApiRun) -> bool:

@@ -78,9 +78,9 @@ def _target(name: Node, node: Node) -> ProjectTarget:
     if not _NAME.fullmatch(name.string()):
         raise name.error("a target's name has letters, digits, dots, hyphens and underscores")
     entries = node.mapping(TARGET_KEYS)
-    asked = [key for key in ASKED if key in entries]
-    if len(asked) != 1:
-        raise node.error(f"a target has one of {', '.join(ASKED)}")
+    kinds = [key for key in KINDS_OF_TARGETS if key in entries]
+    if len(kinds) != 1:
+        raise node.error(f"a target has one of {', '.join(KINDS_OF_TARGETS)}")
     settings = {key: _setting(_TARGET_READERS[key], value) for key, value in entries.items()}
     return ProjectTarget(name.string(), settings, name.place)
 
@@ -182,7 +182,7 @@ _KEYS: Final[Mapping[str, _Reader]] = {
     "require-exercised": Node.boolean,
     "reports": _reports,
 }
-ASKED: Final = ("url", "asgi", "gateway", "app", "agent", "client")
+KINDS_OF_TARGETS: Final = ("url", "asgi", "gateway", "app", "agent", "client")
 """Keys of a target that say what is asked."""
 _TARGET_READERS: Final[Mapping[str, _Reader]] = {
     **dict.fromkeys(("url", "gateway", "app"), _url),

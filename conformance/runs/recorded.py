@@ -18,7 +18,7 @@ from conformance.cassette import Recording, open_recording
 from conformance.core.errors import Place, UsageError
 from conformance.core.events import Exchange
 from conformance.core.shipped import cassettes
-from conformance.dialects import ASKED_APPLICATIONS, ENDPOINTS, get, required
+from conformance.dialects import CALLABLE_APPLICATIONS, ENDPOINTS, get, required
 from conformance.dialects.requests import OPT_IN, Question, Tool
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.transcript import Transcript, read_transcript
@@ -108,7 +108,7 @@ def _recorded_step(recording: Recording, exchange: Exchange, choices: CheckChoic
         role=f"exchange-{exchange.number}",
         bodies={
             api: _request_body(api, spoken, answer)
-            for api in (*ENDPOINTS, *ASKED_APPLICATIONS)
+            for api in (*ENDPOINTS, *CALLABLE_APPLICATIONS)
             if api == dialect.name or answer.choices <= 1  # only one API has several
         },
         place=Place(str(recording.path)),
@@ -147,6 +147,6 @@ def _request_body(api: str, exchange: Exchange, answer: Transcript) -> Mapping[s
     form = required(get(api).request, api, "request bodies")
     return (
         form.ask(question)
-        if api in ASKED_APPLICATIONS
+        if api in CALLABLE_APPLICATIONS
         else {"stream": streams, **form.ask(question)}
     )

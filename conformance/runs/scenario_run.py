@@ -83,16 +83,16 @@ class ScenarioOutcome(Struct):
             step.role,
         )
         roles = {each.role for each in self.run.steps}
-        beside = sum(role in roles for role in step.beside)
+        running = sum(role in roles for role in step.beside)
         facts = _facts_of_step(step, reply, sent, self.run.dialect)
-        self.step_facts[step.role] = {**facts, "beside": beside} if beside else facts
+        self.step_facts[step.role] = {**facts, "beside": running} if running else facts
         if reply.silent:
             self.silent[step.role] = reply.silent
-        for heard in reply.upstream or ():
-            role = SIDE_CALL if heard.aside else step.role
+        for call in reply.upstream or ():
+            role = SIDE_CALL if call.aside else step.role
             self._add_exchange(
-                replace(heard.exchange, hop="upstream"),
-                CassetteClock(head=0.0, end=0.0, begun=heard.begun * 1000),
+                replace(call.exchange, hop="upstream"),
+                CassetteClock(head=0.0, end=0.0, begun=call.begun * 1000),
                 role,
             )
 
@@ -199,9 +199,9 @@ async def _take_step(
         request = replace(request, json=ask_for_marker(request.json, word))
     steps = {each.role: each for each in run.steps}
     roles = (role for role in step.beside if role in steps)
-    beside = [step_request(steps[role], dialect, values, settings) for role in roles]
+    others = [step_request(steps[role], dialect, values, settings) for role in roles]
     try:
-        reply, company = await _send_parallel(step, request, beside, sender, outcome)
+        reply, company = await _send_parallel(step, request, others, sender, outcome)
     except RequestsSpentError:
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
@@ -233,13 +233,13 @@ def _given_word(
 async def _send_parallel(
     step: Step,
     request: Request,
-    beside: Sequence[Request],
+    parallel: Sequence[Request],
     sender: RequestSender,
     outcome: ScenarioOutcome,
 ) -> tuple[TargetReply, list[TargetReply]]:
     """The answer to a step, and those to the parallel requests, which are sent before it."""
     dialect = outcome.run.dialect
-    company = [asyncio.create_task(sender.send(other, dialect)) for other in beside]
+    company = [asyncio.create_task(sender.send(other, dialect)) for other in parallel]
     await asyncio.sleep(0)
     try:
         source = _upstream_source(step)
@@ -264,7 +264,7 @@ def _upstream_source(step: Step) -> UpstreamSource:
 
 def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> dict[str, Any]:
     form = get(dialect).request
-    behind_gateway = reply.upstream is not None
+    is_gateway = reply.upstream is not None
     asks_for_thinking = form is None or bool(form.switches)  # else none is missed
     # Once an application has called its model, its two hops show how its answer must end.
     compares_hops = dialect in APPLICATIONS and any(not each.aside for each in reply.upstream or ())
@@ -274,10 +274,10 @@ def _facts_of_step(step: Step, reply: TargetReply, sent: Any, dialect: str) -> d
         "untestable": reply.untestable,
         "fault": reply.fetched.fault,
         # The upstream of a gateway did not count tokens: the script has the reason of the cut.
-        "limit": form.limit(sent) if form and not behind_gateway else None,
+        "limit": form.limit(sent) if form and not is_gateway else None,
         "excused": list(step.excused) or None,
         "broken": list(step.broken) or None,
-        "calls": step.calls if behind_gateway and not reply.untestable else None,
+        "calls": step.calls if is_gateway and not reply.untestable else None,
         "asked": kinds if (kinds := [each.kind for each in reply.upstream or ()]) else None,
     }
     return {name: value for name, value in facts.items() if value not in (None, "")}

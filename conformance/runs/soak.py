@@ -93,7 +93,7 @@ async def soak_apis(runs: Sequence[ApiRun]) -> SoakOutcome | None:
 
 async def _soaked_api(run: ApiRun, scenarios: tuple[ScenarioRun, ...]) -> SoakedApi:
     marked = await says_its_word(run)
-    if marked or not (run.deterministic or run.varies_beside):
+    if marked or not (run.deterministic or run.varies_in_company):
         return SoakedApi(run, scenarios, marked, Wordings(LoneAnswers()))
     return SoakedApi(run, scenarios, marked, await learn_wordings(run, scenarios))
 

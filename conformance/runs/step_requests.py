@@ -92,13 +92,13 @@ def step_request(
         for at, made in _own_ids(dialect, before).items():
             key = tuple(at.split("."))
             body = put_at(body, key, made) if value_at(body, *key) is None else body
-        asked = settings.style.apply(_with_model(body, dialect, settings.model))
-        return Request(method=step.method, path=step.path, headers=own, json=asked)
+        shaped = settings.style.apply(_with_model(body, dialect, settings.model))
+        return Request(method=step.method, path=step.path, headers=own, json=shaped)
     headers = {**dict(endpoint.headers), **step.headers}
     if settings.opt_in == "field" and OPT_IN in headers:
         body = put_at(body, OPT_IN_FIELD, is_yes(headers.pop(OPT_IN)))
-    asked = _without_lacking(settings.style.apply(body), dialect, settings.lacks)
-    path, sent_body = endpoint.address(asked, settings.model)
+    shaped = _without_lacking(settings.style.apply(body), dialect, settings.lacks)
+    path, sent_body = endpoint.address(shaped, settings.model)
     return Request(
         method=step.method,
         path=step.path or path,

@@ -18,7 +18,7 @@ from conformance.core.errors import Place, SpecError, UsageError
 from conformance.core.json_values import put_at
 from conformance.core.regular_file import expect_regular
 from conformance.core.shipped import specs
-from conformance.dialects import ASKED_APPLICATIONS, ENDPOINTS, get, required
+from conformance.dialects import CALLABLE_APPLICATIONS, ENDPOINTS, get, required
 from conformance.dialects.requests import Question, Tool
 from conformance.rules import document
 from conformance.rules.node import Node, nearest
@@ -55,7 +55,7 @@ _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _PATH: Final = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 _MOST_STEPS: Final = 64
 _MOST_CALLS: Final = 100
-_MOST_BESIDE: Final = 16
+_MOST_PARALLEL: Final = 16
 # A user's request may be cut by its own limit or call its own tools: both are ends of an answer.
 _OWN_ENDS: Final = ("complete", "length", "tools")
 _MOST_BYTES: Final = 16 * 1024 * 1024
@@ -250,10 +250,10 @@ def _question_bodies(entries: Mapping[str, Node]) -> dict[str, Any]:
         tools=_read_tools(entries.get("tools")),
     )
     forms = {name: form for name in ENDPOINTS if (form := get(name).request)}
-    asked = {name: (form, form.ask(question)) for name, form in forms.items()}
+    bodies = {name: (form, form.ask(question)) for name, form in forms.items()}
     return {
         name: {"model": "$model", **body, "stream": streams}
-        for name, (form, body) in asked.items()
+        for name, (form, body) in bodies.items()
         if form.tools(body) or not question.tools  # an API may have no place for tools
     }
 
@@ -277,7 +277,7 @@ def _application_bodies(entries: Mapping[str, Node], carry: Carry | None) -> dic
         return {}
     question = Question(entries["ask"].string(), 0, streams=True, thinks=True, summarises=False)
     bodies: dict[str, Any] = {}
-    for name in ASKED_APPLICATIONS:
+    for name in CALLABLE_APPLICATIONS:
         form = required(get(name).request, name, "request bodies")
         body = form.ask(question)
         if carry and form.previous:
@@ -301,8 +301,8 @@ def _earlier_step(node: Node, known: Mapping[str, Step]) -> Step:
 
 def _read_beside(node: Node | None, known: Mapping[str, Step]) -> tuple[str, ...]:
     nodes = node.sequence() if node else ()
-    if node and not 0 < len(nodes) <= _MOST_BESIDE:
-        raise node.error(f"expected 1 to {_MOST_BESIDE} roles, got {len(nodes)}")
+    if node and not 0 < len(nodes) <= _MOST_PARALLEL:
+        raise node.error(f"expected 1 to {_MOST_PARALLEL} roles, got {len(nodes)}")
     steps = [(_earlier_step(each, known), each) for each in nodes]
     for step, each in steps:
         if step.carry is not None:

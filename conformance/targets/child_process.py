@@ -73,7 +73,7 @@ class Program:
         self._control = control
         self._group = group
         self._is_over = False  # nothing of it is left, by the word of who is above it
-        self._heard = bytearray()
+        self._received = bytearray()
         self._is_done = self._is_started = False
         self._lock = Lock()
 
@@ -86,16 +86,16 @@ class Program:
         with self._lock:
             while not self._is_done:
                 try:
-                    heard = self._control.recv(_READ, socket.MSG_DONTWAIT)
+                    received = self._control.recv(_READ, socket.MSG_DONTWAIT)
                 except BlockingIOError:
                     return
                 except OSError:
-                    heard = b""
-                self._heard += heard
-                *lines, self._heard[:] = self._heard.split(b"\n")
+                    received = b""
+                self._received += received
+                *lines, self._received[:] = self._received.split(b"\n")
                 for line in lines:
                     self._take_line(line.decode("utf-8", "replace"))
-                if not heard:
+                if not received:
                     self.has_ended = self._is_done = True
 
     def wait(self, seconds: float) -> int | None:
@@ -239,5 +239,5 @@ def stderr_words(tail: str) -> str:
     first, *more = ending(tail.strip(), _LAST_WORDS).splitlines() or [""]
     whole = not first.startswith("…") or not more
     lines = (line.strip() for line in ([first, *more] if whole else more))
-    said = visible(" | ".join(filter(None, lines)))
-    return f"; stderr ends: {said}" if said else ""
+    words = visible(" | ".join(filter(None, lines)))
+    return f"; stderr ends: {words}" if words else ""

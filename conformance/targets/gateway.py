@@ -90,7 +90,7 @@ class UpstreamStandIn(Struct):
     _number: int = 0
     _answered: int = 0
     _signs: TurnSigns = field(default_factory=TurnSigns)
-    _asked: Counter[str] = field(default_factory=Counter)  # calls of the turn by their history
+    _histories: Counter[str] = field(default_factory=Counter)  # calls of the turn by their history
     _broken: int = 0  # answers to the request that is under way
     _refuses_from: float = inf  # when what would break off once more is refused
     _goes_on: bool = False  # the last answer broke off, or was cut at a limit
@@ -107,7 +107,7 @@ class UpstreamStandIn(Struct):
         self._source, self._answered, self.calls = source, 0, []
         self._signs, self._goes_on = signs or TurnSigns(), False
         self._broken, self._refuses_from = 0, inf
-        self._asked.clear()
+        self._histories.clear()
         self.request += 1
 
     def release(self) -> None:
@@ -135,8 +135,8 @@ class UpstreamStandIn(Struct):
             fields = form.spelled(fields) if form else fields
             shape = call_shape(dialect, fields, self._signs.question)
             if not self._signs.is_of_turn(shape, goes_on=self._goes_on):
-                asked = (dialect, self._number, fields)
-                answer = scripted_answer("answer", *asked, persona=persona, ids_from=self.ids_from)
+                place = (dialect, self._number, fields)
+                answer = scripted_answer("answer", *place, persona=persona, ids_from=self.ids_from)
                 return replace(answer, aside=True, kind=shape.name, dialect=dialect)
             self._answered += 1
             answer = self._source.answer_call(dialect, call, self._number, fields, persona)
@@ -164,9 +164,9 @@ class UpstreamStandIn(Struct):
 
     def _kind_of_turn(self, shape: CallShape) -> str:
         """What a call of the turn is called: the same request made again is a retry."""
-        again = self._asked[shape.history]
-        if again or len(self._asked) < MOST_CALLS:
-            self._asked[shape.history] += 1
+        again = self._histories[shape.history]
+        if again or len(self._histories) < MOST_CALLS:
+            self._histories[shape.history] += 1
         return f"{RETRY} {again}" if again else TURN
 
     def keep_call(self, call: UpstreamCall, request: int) -> None:

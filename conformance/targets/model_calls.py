@@ -43,14 +43,14 @@ _NAMES: Final = (
 _BEGINNING: Final = 40  # characters of a prompt that do not change with date and place
 _SEARCHED: Final = 20_000  # characters of a prompt
 _FAR: Final = 4
-_TOOLS, _SYSTEM, _BESIDE, _STRUCTURED, _STREAMS = 2, 2, 2, 3, 1
+_TOOLS, _SYSTEM, _OTHERS, _STRUCTURED, _STREAMS = 2, 2, 2, 3, 1
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 
 
 class CallShape(Struct, frozen=True):
     """What a request of an application looks like beside the user's words.
 
-    `beside` are the beginnings of what else the user is made to say in the same turn, `said` all
+    `others` are the beginnings of what else the user is made to say in the same turn, `around` all
     that is said around the user's words; `history` is the same for a request that is made again.
     `goes_on`: the server keeps what came before, and the user says nothing.
     """
@@ -58,17 +58,17 @@ class CallShape(Struct, frozen=True):
     place: Place
     tools: frozenset[str]
     system: str
-    beside: frozenset[str]
+    others: frozenset[str]
     is_structured: bool
     streams: bool
-    said: str = ""
+    around: str = ""
     history: str = ""
     goes_on: bool = False
 
     @property
     def name(self) -> str:
         """What a call is called that is none of the turn."""
-        found = (name for name, words in _NAMES if words.search(self.said))
+        found = (name for name, words in _NAMES if words.search(self.around))
         return next(found, _ROUTER if self.is_structured else _OTHER)
 
     def distance(self, other: CallShape) -> int:
@@ -77,7 +77,7 @@ class CallShape(Struct, frozen=True):
             (
                 _TOOLS * _differ(self.tools, other.tools),
                 _SYSTEM * (self.system != other.system),
-                _BESIDE * _differ(self.beside, other.beside),
+                _OTHERS * _differ(self.others, other.others),
                 _STRUCTURED * (self.is_structured != other.is_structured),
                 _STREAMS * (self.streams != other.streams),
             )
@@ -160,35 +160,35 @@ def call_shape(dialect: str, body: Mapping[str, Any], question: str) -> CallShap
     """What a request looks like, beside what the user says in it."""
     about = get(dialect)
     turns = _user_turns(body, about.turns)
-    beside = [text for text in _last_block(turns) if text != question.strip()]
+    others = [text for text in _last_block(turns) if text != question.strip()]
     system = "\n".join(_instructions(body))
-    around = "\n".join((system, *beside)).replace(question, "")
+    around = "\n".join((system, *others)).replace(question, "")
     tools = about.request.tools(body) if about.request else None
     return CallShape(
         place=_place_of(turns, system, question),
         tools=frozenset(each.name for each in offered_functions(tools)),
         system=system.strip()[:_BEGINNING],
-        beside=frozenset(text[:_BEGINNING] for text in beside),
+        others=frozenset(text[:_BEGINNING] for text in others),
         is_structured=bool(about.script and about.script.wishes.read(body).is_structured),
         streams=bool(about.request and about.request.streams(body)),
-        said=around[:_SEARCHED],
+        around=around[:_SEARCHED],
         history=_history_of(body),
         goes_on=goes_on_from_kept(dialect, body) and not any(each.texts for each in turns),
     )
 
 
 def _place_of(turns: Sequence[_UserTurn], system: str, question: str) -> Place:
-    asked = question.strip()
-    if turns and asked in turns[-1].texts:
+    stripped = question.strip()
+    if turns and stripped in turns[-1].texts:
         return "last"
-    if asked in _last_block(turns):
+    if stripped in _last_block(turns):
         return "among"
-    if asked and turns and any(text.endswith(f"\n{asked}") for text in turns[-1].texts):
+    if stripped and turns and any(text.endswith(f"\n{stripped}") for text in turns[-1].texts):
         return "joined"
-    if any(asked in turn.texts for turn in turns):
+    if any(stripped in turn.texts for turn in turns):
         return "held"
     texts = (text for turn in turns for text in turn.texts)
-    return "spoken of" if any(asked in text for text in (*texts, system)) else "nowhere"
+    return "spoken of" if any(stripped in text for text in (*texts, system)) else "nowhere"
 
 
 class _UserTurn(Struct, frozen=True):
@@ -212,27 +212,27 @@ def _user_turns(body: Any, form: HistoryForm | None) -> list[_UserTurn]:
         is_first, is_answered = True, False
         for entry in history if isinstance(history, list) else ():
             fields = entry if isinstance(entry, Mapping) else {}
-            said = read(fields)
+            aroundy = read(fields)
             texts = list(_content_texts(fields.get("content", fields.get("parts"))))
             if fields.get("role") == "user" and texts:
-                goes_on = said.by == "tool" or not is_answered
+                goes_on = aroundy.by == "tool" or not is_answered
                 found.append(_UserTurn(texts, follows=goes_on and not is_first))
                 is_first = False
-            if said.by == "model":
-                is_answered = is_answered or bool(said.text or said.calls)
-            elif said.by in ("user", "tool"):
+            if aroundy.by == "model":
+                is_answered = is_answered or bool(aroundy.text or aroundy.calls)
+            elif aroundy.by in ("user", "tool"):
                 is_answered = False
     return found
 
 
 def _last_block(turns: Sequence[_UserTurn]) -> list[str]:
     """What the user is made to say since the last answer."""
-    said: list[str] = []
+    arounds: list[str] = []
     for turn in reversed(turns):
-        said += turn.texts
+        arounds += turn.texts
         if not turn.follows:
             break
-    return said
+    return arounds
 
 
 def _instructions(body: Any) -> Iterator[str]:

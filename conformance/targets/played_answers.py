@@ -278,8 +278,8 @@ _UNTHINKING: Final = (11, 12, 0)  # tokens of the prompt, of the answer, of thin
 
 def _is_turned_off(body: Mapping[str, Any]) -> bool:
     """Whether a request turns thinking off, by the switch of whichever server."""
-    asked = requested_effort(body)
-    return asked is not None and asked.stance == "off"
+    effort = requested_effort(body)
+    return effort is not None and effort.stance == "off"
 
 
 def _plain_answer(word: str, number: int, says: str) -> ScriptedAnswer:

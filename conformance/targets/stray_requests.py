@@ -48,7 +48,7 @@ class StrayRequests(Struct):
         With `unknown` only what nobody serves.
         """
         found = [*self.unknown.most_common(), *([] if unknown else self.known.most_common())]
-        said = [f"{number} times {name}" if number > 1 else name for name, number in found]
+        counted = [f"{number} times {name}" if number > 1 else name for name, number in found]
         more = sum(number for _, number in found[_SHOWN:]) + self.others
         rest = f" and {more} more" if more else ""
-        return f"{', '.join(said[:_SHOWN])}{rest}"
+        return f"{', '.join(counted[:_SHOWN])}{rest}"

@@ -88,7 +88,7 @@ class ServerConnection:
         self._give_back()
         reader = RequestReader(_MOST_HEAD, self._most_body)
         data, self._rest = self._rest, b""
-        is_told = False
+        is_continued = False
         while True:
             request = reader.feed(data)
             if not self.budget.take(reader.size - self._reserved):
@@ -97,8 +97,8 @@ class ServerConnection:
             if request is not None:
                 self._rest = reader.rest
                 return request
-            if reader.awaits_continue and not is_told:
-                is_told = True
+            if reader.awaits_continue and not is_continued:
+                is_continued = True
                 self._writer.write(CONTINUE)
             data = await self._read_within(_REQUEST_S if reader.begun else _IDLE_S)
             if not data:

@@ -52,8 +52,8 @@ def http_url(url: str) -> str:
 
 def asks_upgrade(request: HttpRequest) -> bool:
     """Whether a client wants to go on over a WebSocket."""
-    is_asked = has_token(request.headers, "upgrade", "websocket")
-    return is_asked and has_token(request.headers, "connection", "upgrade")
+    names_websocket = has_token(request.headers, "upgrade", "websocket")
+    return names_websocket and has_token(request.headers, "connection", "upgrade")
 
 
 def client_key(request: HttpRequest) -> str:

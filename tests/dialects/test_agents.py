@@ -41,7 +41,7 @@ def opened_acp() -> AgentConversation:
     (prompt,) = talk.take({"id": opening["id"], "result": {"sessionId": "s1"}})
     assert prompt["method"] == "session/prompt"
     assert prompt["params"]["sessionId"] == "s1"
-    assert talk.is_asked
+    assert talk.is_prompted
     return talk
 
 

@@ -123,7 +123,7 @@ ROWS: dict[str, tuple[list[Row], list[tuple[int | None, list[int], bool]]]] = {
 def test_messages_go_to_the_answer_that_they_are_of(row: str) -> None:
     messages, expected = ROWS[row]
     found = sorted_answers(SOCKET, iter(messages))
-    assert [(each.asked, each.messages, each.is_open) for each in found] == expected
+    assert [(each.request_at, each.messages, each.is_open) for each in found] == expected
 
 
 def test_a_request_has_the_body_of_one_over_http() -> None:
@@ -170,5 +170,9 @@ def test_every_request_has_one_answer_of_its_own(rows: list[Row]) -> None:
     def asking() -> Iterator[int]:
         yield from (at for at, (side, _) in enumerate(rows) if side == "client")
 
-    found = [each.asked for each in sorted_answers(SOCKET, iter(rows)) if each.asked is not None]
+    found = [
+        each.request_at
+        for each in sorted_answers(SOCKET, iter(rows))
+        if each.request_at is not None
+    ]
     assert found == list(asking())

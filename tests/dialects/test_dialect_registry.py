@@ -317,9 +317,9 @@ def test_neutral_suites_bind_without_any_knob_of_the_profile() -> None:
 
 
 def test_who_is_only_listened_to_is_asked_nothing() -> None:
-    listened_to = set(dialects.APPLICATIONS) - set(dialects.ASKED_APPLICATIONS)
+    listened_to = set(dialects.APPLICATIONS) - set(dialects.CALLABLE_APPLICATIONS)
     assert listened_to == {"copilot.cli", "gemini.cli", "langchain.events", "opencode.serve"}
-    assert dialects.AGENTS.keys() <= set(dialects.ASKED_APPLICATIONS)
+    assert dialects.AGENTS.keys() <= set(dialects.CALLABLE_APPLICATIONS)
 
 
 def test_what_a_dialect_lacks_is_reported_in_one_line() -> None:

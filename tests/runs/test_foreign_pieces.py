@@ -29,7 +29,7 @@ NUMBERS = LoneAnswer("numbers", "7 + 12 = 19, as I said.", "Add 7 + 12")
     ],
 )
 def test_piece_accuses_by_word_of_other_request(answer: str, other: LoneAnswer, owner: str) -> None:
-    found = foreign_pieces(answer, SUM.asked, SUM, [other])
+    found = foreign_pieces(answer, SUM.question, SUM, [other])
     assert [each.owner for each in found] == ([owner] if owner else [])
 
 

@@ -15,7 +15,13 @@ from conformance.core.errors import SpecError
 from conformance.linting import lint_paths
 from conformance.rules import document
 from conformance.rules.project_document import project_entries
-from conformance.runs.project import ASKED, TARGET_KEYS, Project, project_of, read_project
+from conformance.runs.project import (
+    KINDS_OF_TARGETS,
+    TARGET_KEYS,
+    Project,
+    project_of,
+    read_project,
+)
 from conformance.runs.project_linting import lint_projects
 
 WHOLE: Final = """recordings: [recorded, more]
@@ -149,7 +155,7 @@ def test_the_schema_knows_the_keys_that_the_reader_knows() -> None:
     assert set(schema()["properties"]) == set(KEYS)
     target = schema()["$defs"]["target"]
     assert set(target["properties"]) == TARGET_KEYS
-    assert [each["required"] for each in target["oneOf"]] == [[key] for key in ASKED]
+    assert [each["required"] for each in target["oneOf"]] == [[key] for key in KINDS_OF_TARGETS]
 
 
 def test_the_schema_takes_what_the_reader_takes() -> None:

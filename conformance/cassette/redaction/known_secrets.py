@@ -55,8 +55,8 @@ _ELLIPSIS: Final = re.compile(rb"\xe2\x80\xa6|\.\.\.")
 _CLIPPED: Final = re.compile(rb"[\\%&#;A-Za-z0-9]{0,8}(?:\xe2\x80\xa6|\.\.\.)")
 # A letter or digit, also behind a mark that joins names (`openai.chat`).
 _JOINED_BEFORE: Final = re.compile(rb"(?<!\\)[A-Za-z0-9\x80-\xff][-._]?\Z|_\Z")
-_BESIDE: Final = 3
-_JOINED_BEHIND: Final = re.compile(rb"[-.]?[A-Za-z0-9\x80-\xff]|_")
+_CONTEXT: Final = 3
+_JOINED_AFTER: Final = re.compile(rb"[-.]?[A-Za-z0-9\x80-\xff]|_")
 _NUMBERS: Final = re.compile(rb"\[[ \t]*+([0-9]{1,3}(?:[ \t\r\n]*+,[ \t\r\n]*+[0-9]{1,3})++)")
 _LISTED: Final = r"\[\s*[0-9]{1,3}\s*,\s*[0-9]{1,3}\s*,"
 _SPELLED: Final = f"{spellings.SIGNS}|{_LISTED}"
@@ -341,10 +341,10 @@ class KnownSecrets:
 def _is_token(text: bytes, at: int, form: bytes, before: bytes) -> bool:
     """Whether it stands there and is no part of a longer word or name, as far as anybody knows."""
     size = _common_length(text, at, form)
-    if _JOINED_BEFORE.search((before + text[max(0, at - _BESIDE) : at])[-_BESIDE:]):
+    if _JOINED_BEFORE.search((before + text[max(0, at - _CONTEXT) : at])[-_CONTEXT:]):
         return False
     if size == len(form):
-        return _JOINED_BEHIND.match(text, at + size) is None
+        return _JOINED_AFTER.match(text, at + size) is None
     return at + size == len(text) or _CLIPPED.match(text, at + size) is not None
 
 

@@ -212,8 +212,8 @@ class AcpReader(ProgramReader[TurnMessages]):
         stated, name = {"sessionId": params["sessionId"]}, string(params["sessionId"])
         if not self._hears_client:
             return {**stated, "session_known": name == self._named[0]} if self._named else stated
-        is_told = 0 < len(self._sessions) < _MOST_REQUESTS and not self._opening
-        return {**stated, "session_known": name in self._sessions} if is_told else stated
+        is_known = 0 < len(self._sessions) < _MOST_REQUESTS and not self._opening
+        return {**stated, "session_known": name in self._sessions} if is_known else stated
 
     def _begin_turn(self, session: Any) -> None:
         name = string(session)
@@ -230,10 +230,10 @@ class AcpReader(ProgramReader[TurnMessages]):
         if error is not None:
             failure = mapping(error)
             code = failure.get("code")
-            said = {"code": code if isinstance(code, str | int) else ""}
+            stated = {"code": code if isinstance(code, str | int) else ""}
             message = string(mapping(failure.get("data")).get("message"))
-            said["message"] = message or string(failure.get("message"))
-            self._sink.say_error({"choice": 0, **said})
+            stated["message"] = message or string(failure.get("message"))
+            self._sink.say_error({"choice": 0, **stated})
             return
         reason = string(result.get("stopReason"))
         counts = whole_counts(result.get("usage"), _COUNTS)

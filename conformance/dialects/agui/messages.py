@@ -114,10 +114,10 @@ class RunMessages(OpenParts):
             texts = held.get(string(message.get("role")))
             if texts is not None:
                 texts.append(string(message.get("content")))
-        said = {"choice": 0, "text": "\n".join(held["assistant"])}
+        fields = {"choice": 0, "text": "\n".join(held["assistant"])}
         if held["reasoning"]:
-            said["thinking"] = "\n".join(held["reasoning"])
-        self._sink.emit("snapshot", said)
+            fields["thinking"] = "\n".join(held["reasoning"])
+        self._sink.emit("snapshot", fields)
 
     def close(self) -> None:
         """Ends still owed."""

@@ -47,8 +47,8 @@ def shown_messages(
     for event in events:
         shown.take(event.type, event.data)
     for at, name in enumerate(shown.unanswered()):
-        if said := result(at):
-            shown.add_result({"toolCallId": name, "content": said})
+        if content := result(at):
+            shown.add_result({"toolCallId": name, "content": content})
     return [each for each in shown.messages if each.get("role") != "reasoning" or _is_shown(each)]
 
 
@@ -89,8 +89,8 @@ class _Shown:
     def add_result(self, data: Mapping[str, Any]) -> None:
         """The result of a call, behind those that its message has already."""
         name = string(data.get("toolCallId"))
-        said = {"id": string(data.get("messageId")) or f"result-{name}", "role": "tool"}
-        result = {**said, "toolCallId": name, "content": data.get("content")}
+        message = {"id": string(data.get("messageId")) or f"result-{name}", "role": "tool"}
+        result = {**message, "toolCallId": name, "content": data.get("content")}
         parent = self._calls[name][0] if name in self._calls else None
         at = 1 + next((n for n, each in enumerate(self.messages) if each is parent), -1)
         at = at or len(self.messages)

@@ -45,7 +45,7 @@ def _has_more(stream: Stream, site: int) -> bool:
     return stream.value_at(site, *_CONTENT, -1, "reasoningContent") is None
 
 
-def _asked_to_think(stream: Stream) -> list[int]:
+def _with_thinking(stream: Stream) -> list[int]:
     return [*thinking_shown(stream)] if value_at(request_body(stream), *_SWITCH) else []
 
 
@@ -53,8 +53,8 @@ def _history(*path: str) -> Sites:
     """Messages of the request with a call and a block that has something there, by their place."""
     return lambda stream: [
         n
-        for n, said in enumerate(list_at(request_body(stream), "messages"))
-        for blocks in [list_at(said, "content")]
+        for n, message in enumerate(list_at(request_body(stream), "messages"))
+        for blocks in [list_at(message, "content")]
         if any("toolUse" in block for block in blocks)
         and any(value_at(block, *path) is not None for block in blocks)
     ]
@@ -95,7 +95,7 @@ OPERATORS.add("T3-body-input-text", "The input of a tool use in a body is a text
     _bodies("toolUse"), _each_block("toolUse", lambda use: {**use, "input": "{}"})
 )
 OPERATORS.add("P1-disabled-reasoning-shown", "Reasoning is shown that was turned off.")(
-    _asked_to_think, request_with(additionalModelRequestFields={"thinking": {"type": "disabled"}})
+    _with_thinking, request_with(additionalModelRequestFields={"thinking": {"type": "disabled"}})
 )
 OPERATORS.add("H1-lost-reasoning", "Reasoning that led to a call does not come back.")(
     _history("reasoningContent", "reasoningText"), _in_history("reasoningText", lambda _held: None)

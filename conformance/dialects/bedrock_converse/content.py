@@ -78,8 +78,8 @@ class Content(ContentBlocks):
             if data := string(reasoning.get("redactedContent")):
                 self.redact(slot, data)
 
-    def _show(self, said: dict[str, Any]) -> None:
-        if not said.keys().isdisjoint(_SHOWN):
+    def _show(self, delta: dict[str, Any]) -> None:
+        if not delta.keys().isdisjoint(_SHOWN):
             self._sink.show()
 
     def _begin_tool(self, slot: Slot, tool: dict[str, Any]) -> None:

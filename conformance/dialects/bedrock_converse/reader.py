@@ -89,7 +89,7 @@ class ConverseReader:
     def __init__(self, reading: Reading) -> None:
         del reading  # blocks type their text: neither markers nor private fields apply
         self._sink = Sink()
-        self._is_asked = False
+        self._has_request = False
         self._renew()
 
     def _renew(self) -> None:
@@ -97,7 +97,7 @@ class ConverseReader:
         self._has_begun = self._has_stopped = self._is_counted = self._is_done = False
 
     def request(self, request: Request) -> list[Event]:
-        self._is_asked = True
+        self._has_request = True
         return [*request_events(request, "messages", OF_CONVERSE), *_reasoning_back(request)]
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -139,10 +139,10 @@ class ConverseReader:
             self._raise(kind, fields)
         elif kind not in STREAMED or payload is NOT_JSON:
             named = {"event": kind} if kind else {}
-            said = {"text": text} if payload is NOT_JSON else event_data(payload)
-            self._sink.wire("converse.unknown", {**said, **named})
+            data = {"text": text} if payload is NOT_JSON else event_data(payload)
+            self._sink.wire("converse.unknown", {**data, **named})
         else:
-            if kind == "messageStart" and not self._is_asked:
+            if kind == "messageStart" and not self._has_request:
                 self._begin_answer()
             self._sink.wire(kind, event_data(payload))
             if not self._content.is_over:
@@ -207,8 +207,8 @@ class ConverseReader:
             self._sink.wire("converse.error", fields)
             self._sink.say_error(outcome.error(message))
         else:
-            said = {"text": frame.data} if payload is NOT_JSON else event_data(payload)
-            self._sink.wire("converse.unknown", said)
+            data = {"text": frame.data} if payload is NOT_JSON else event_data(payload)
+            self._sink.wire("converse.unknown", data)
 
     def _begin_message(self, fields: dict[str, Any]) -> None:
         self._has_begun = True

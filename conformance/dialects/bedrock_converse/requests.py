@@ -50,9 +50,9 @@ def _next_turns(after: Continuation) -> list[Any]:
         {"toolResult": {"toolUseId": name, "content": [{"text": after.result_of(at)}]}}
         for at, name in enumerate(called)
     ]
-    said = [block for block in kept if _says_something(block)]
+    spoken = [block for block in kept if _says_something(block)]
     # The API refuses a turn without content: of an answer that broke off nothing goes back.
-    answer = [{"role": "assistant", "content": said}] if said else []
+    answer = [{"role": "assistant", "content": spoken}] if spoken else []
     question = [_user_turn({"text": after.question})] if after.question else []
     then = [_user_turn(*results)] if results else question
     return [*elements(after.request.get("messages")), *answer, *then]
@@ -74,17 +74,17 @@ def _answer_blocks(events: Iterable[Event]) -> Iterator[list[Mapping[str, Any]]]
         if event.type == "converse.block":
             yield [{key: value for key, value in event.data.items() if key != "index"}]
         elif event.type in ("contentBlockStart", "contentBlockDelta"):
-            said = event.data.get("start") or event.data.get("delta")
-            blocks.setdefault(str(event.data.get("contentBlockIndex")), []).append(mapping(said))
+            piece = event.data.get("start") or event.data.get("delta")
+            blocks.setdefault(str(event.data.get("contentBlockIndex")), []).append(mapping(piece))
     yield from blocks.values()
 
 
-def _whole_block(said: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _whole_block(pieces: list[Mapping[str, Any]]) -> dict[str, Any]:
     """The block as the API takes it back: deltas joined, reasoning nested."""
-    if len(said) == 1 and "reasoningText" in mapping(said[0].get("reasoningContent")):
-        return dict(said[0])
-    reasoning = [mapping(each.get("reasoningContent")) for each in said]
-    tools = [mapping(each.get("toolUse")) for each in said]
+    if len(pieces) == 1 and "reasoningText" in mapping(pieces[0].get("reasoningContent")):
+        return dict(pieces[0])
+    reasoning = [mapping(each.get("reasoningContent")) for each in pieces]
+    tools = [mapping(each.get("toolUse")) for each in pieces]
     redacted = next(
         (each["redactedContent"] for each in reasoning if "redactedContent" in each), ""
     )
@@ -98,8 +98,8 @@ def _whole_block(said: list[Mapping[str, Any]]) -> dict[str, Any]:
         }
     if any(tools):
         return {"toolUse": _whole_tool(tools)}
-    texts = [each for each in said if "text" in each]
-    return {"text": _joined(texts, "text")} if texts else dict(said[0])
+    texts = [each for each in pieces if "text" in each]
+    return {"text": _joined(texts, "text")} if texts else dict(pieces[0])
 
 
 def _whole_tool(pieces: list[dict[str, Any]]) -> dict[str, Any]:

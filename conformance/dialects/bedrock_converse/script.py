@@ -75,8 +75,8 @@ def _tool_call(call: ScriptedCall) -> dict[str, Any]:
 
 
 def _usage_object(answer: ScriptedAnswer) -> dict[str, Any]:
-    given, said, _ = answer.tokens
-    return {"inputTokens": given, "outputTokens": said, "totalTokens": given + said}
+    given, written, _ = answer.tokens
+    return {"inputTokens": given, "outputTokens": written, "totalTokens": given + written}
 
 
 def _delta_event(index: int, delta: Mapping[str, Any]) -> ScriptedEvent:

@@ -80,8 +80,8 @@ class TurnItems(OpenParts):
         if kind == "text":
             return self._blocks.write()
         channel, _, item_id = part_id.partition(" ")
-        said: Channel = "summary" if channel == "summary" else "raw"
-        return self._blocks.think(said, explicit=explicit, item_id=item_id)
+        named: Channel = "summary" if channel == "summary" else "raw"
+        return self._blocks.think(named, explicit=explicit, item_id=item_id)
 
     def _end_message(self, item: dict[str, Any], item_id: str) -> None:
         if not self._end_open("text", [item_id]):
@@ -101,8 +101,8 @@ class TurnItems(OpenParts):
         return bool(ended)
 
     def _say_whole(self, item: dict[str, Any], item_id: str) -> None:
-        said = [(c, list(filter(None, map(string, elements(item.get(f)))))) for c, f in _CHANNELS]
-        for channel, texts in [each for each in said if each[1]] or said[:1]:
+        own = [(c, list(filter(None, map(string, elements(item.get(f)))))) for c, f in _CHANNELS]
+        for channel, texts in [each for each in own if each[1]] or own[:1]:
             block = self._blocks.think(channel, explicit=True, item_id=item_id)
             for part, text in enumerate(texts):
                 self._blocks.thought(block, channel, text, part if channel == "summary" else None)

@@ -119,8 +119,8 @@ class CohereReader(TypedReader[Content]):
             self._sink.emit("finish", {"choice": 0, "reason": _REASONS.get(reason, reason)})
         self._sink.say_usage(whole_counts(value_at(ending, "usage", "tokens"), _COUNTS))
         if failed:
-            said = {"message": string(ending.get("error")), "code": reason}
-            self._sink.say_error(outcome.error(said))
+            error = {"message": string(ending.get("error")), "code": reason}
+            self._sink.say_error(outcome.error(error))
 
 
 def is_failure(fields: Mapping[str, Any]) -> bool:

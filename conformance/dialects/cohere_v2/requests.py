@@ -37,9 +37,9 @@ def _next_turns(after: Continuation) -> list[Any]:
     if after.tools:
         answer["tool_calls"] = [_call_of(each) for each in after.tools]
     results = [
-        {"role": "tool", "tool_call_id": each.get("id"), "content": said}
+        {"role": "tool", "tool_call_id": each.get("id"), "content": result}
         for at, each in enumerate(after.tools)
-        if (said := after.result_of(at))
+        if (result := after.result_of(at))
     ]
     return [*elements(after.request.get("messages")), answer, *results, *after.user_turn]
 

@@ -40,9 +40,9 @@ def _stream_events(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> Itera
 
 def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str, Any]:
     shown = [{"type": "thinking", "thinking": answer.thinking}] if answer.thinking else []
-    said = [] if answer.calls else [{"type": "text", "text": answer.text}]
+    spoken = [] if answer.calls else [{"type": "text", "text": answer.text}]
     calls = {"tool_calls": [_call(each, each.arguments) for each in answer.calls]}
-    message = {"role": "assistant", "content": [*shown, *said], **(calls if answer.calls else {})}
+    message = {"role": "assistant", "content": [*shown, *spoken], **(calls if answer.calls else {})}
     body = {"id": _id(answer), "message": message, **_ending(answer)}
     if answer.word == "no-finish":
         del body["finish_reason"]
@@ -79,9 +79,9 @@ def _call(call: ScriptedCall, arguments: str) -> dict[str, Any]:
 
 
 def _ending(answer: ScriptedAnswer) -> dict[str, Any]:
-    given, said, thought = answer.tokens
-    tokens = {"input_tokens": given, "output_tokens": said, "reasoning_tokens": thought}
-    billed = {"input_tokens": given, "output_tokens": said}
+    given, written, thought = answer.tokens
+    tokens = {"input_tokens": given, "output_tokens": written, "reasoning_tokens": thought}
+    billed = {"input_tokens": given, "output_tokens": written}
     usage = {"billed_units": billed, "tokens": tokens}
     return {"finish_reason": _REASONS.get(answer.ending, "COMPLETE"), "usage": usage}
 

@@ -53,12 +53,12 @@ class SessionBlocks(ContentBlocks):
             self.think(slot, text)
 
     def state_reasoning(self, data: Mapping[str, Any]) -> None:
-        said, self._thought = self._thought, ""
+        thought, self._thought = self._thought, ""
         text = string(data.get("content"))
         place = _place(_REASONING, data)
         if place in self._at:
             self._end_place(place)
-        elif text and text != said and (slot := self._open_slot(_REASONING, data)) is not None:
+        elif text and text != thought and (slot := self._open_slot(_REASONING, data)) is not None:
             self.think(slot, text)
             self.stop_at(place)
 

@@ -114,8 +114,8 @@ class Candidate:
         """Reports why the candidate ended, in the words of all dialects."""
         self.close()
         self.is_finished = True
-        said = _REASONS.get(reason, reason)
-        self._sink.finish(said, self._number)
+        named = _REASONS.get(reason, reason)
+        self._sink.finish(named, self._number)
 
     def close(self) -> None:
         """Ends the run and the call: another thing comes, or the answer is over."""

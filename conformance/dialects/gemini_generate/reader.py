@@ -88,7 +88,7 @@ class GeminiReader:
     def __init__(self, reading: Reading) -> None:
         del reading  # no profile reads it otherwise
         self._sink = Sink()
-        self._is_asked = False
+        self._has_request = False
         self._carries_out_calls = False
         self._renew()
 
@@ -101,7 +101,7 @@ class GeminiReader:
         self._has_failed = False
 
     def request(self, request: Request) -> list[Event]:
-        self._is_asked = True
+        self._has_request = True
         tools = objects(mapping(request.json).get("tools"))
         self._carries_out_calls = any("mcpServers" in tool for tool in tools)
         return [*request_events(request, "contents", OF_GEMINI), *_request_parts(request)]
@@ -158,7 +158,7 @@ class GeminiReader:
         error = fields.get("error")
         if any(key in fields for key in _MARKS):
             name = string(fields.get("responseId"))
-            if name not in ("", self._name) and not (is_body or self._is_asked):
+            if name not in ("", self._name) and not (is_body or self._has_request):
                 self._see_name(name)
             self._sink.wire("gemini.body" if is_body else "gemini.chunk", fields)
             self._answer(fields, is_body=is_body)

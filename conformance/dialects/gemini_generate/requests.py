@@ -48,10 +48,10 @@ def _next_turns(after: Continuation) -> list[Any]:
         for at, each in enumerate(after.tools)
         if (given := after.result_of(at))
     ]
-    said = [{"text": after.question}] if after.question else []
+    question = [{"text": after.question}] if after.question else []
     # The API refuses empty parts: of an answer that broke off nothing goes back.
     answer = kept or ([{"text": after.text}] if after.text else [])
-    turns = (("model", answer), ("user", results), ("user", said))
+    turns = (("model", answer), ("user", results), ("user", question))
     return [
         *elements(after.request.get("contents")),
         *({"role": role, "parts": parts} for role, parts in turns if parts),
@@ -114,12 +114,12 @@ def _read(entry: Any) -> HistoryEntry:
     return blocks_entry(
         fields.get("role") or "user",
         (_shown(part) for part in parts),
-        _said_calls(calls),
+        _stated_calls(calls),
         (string(each.get("id") or each.get("name")) for each in results),
     )
 
 
-def _said_calls(calls: Iterable[dict[str, Any]]) -> Iterator[HistoryCall]:
+def _stated_calls(calls: Iterable[dict[str, Any]]) -> Iterator[HistoryCall]:
     """Each call with all of its arguments; those without a name go on with the one before."""
     begun: dict[str, Any] | None = None
     partial = PartialArgs()

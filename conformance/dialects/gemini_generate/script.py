@@ -58,12 +58,12 @@ def _finished(answer: ScriptedAnswer, *parts: Mapping[str, Any]) -> dict[str, An
 
 
 def _chunk(answer: ScriptedAnswer, *parts: Mapping[str, Any]) -> dict[str, Any]:
-    given, said, thought = answer.tokens
+    given, written, thought = answer.tokens
     counts = {
         "promptTokenCount": given,
-        "candidatesTokenCount": said - thought,
+        "candidatesTokenCount": written - thought,
         "thoughtsTokenCount": thought,
-        "totalTokenCount": given + said,
+        "totalTokenCount": given + written,
     }
     content = {"parts": list(parts), "role": "model"}
     return {

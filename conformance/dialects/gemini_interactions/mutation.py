@@ -88,10 +88,10 @@ def _lose_thought(stream: Stream, site: int) -> Stream:
         index = stream.value_at(place, "index")
         if isinstance(index, int) and index != first:
             stream = stream.with_value(place, ("index",), index - 1)
-    return stream.without(*(n for n in events if n < _first_start_behind(stream, site)))
+    return stream.without(*(n for n in events if n < _next_start(stream, site)))
 
 
-def _first_start_behind(stream: Stream, site: int) -> int:
+def _next_start(stream: Stream, site: int) -> int:
     return next((n for n in stream.typed(_START) if n > site), len(stream.pieces))
 
 

@@ -134,8 +134,8 @@ class InteractionsReader(TypedReader[Steps]):
             self._count(usage)
         if status in _FAILURES:
             errors = objects(interaction.get("errors"))
-            said = {"message": string(errors[0].get("message")) if errors else "", "code": status}
-            self._sink.say_error(outcome.error(said))
+            error = {"message": string(errors[0].get("message")) if errors else "", "code": status}
+            self._sink.say_error(outcome.error(error))
 
     def _count(self, usage: dict[str, Any]) -> None:
         total = sum(filter(None, (whole(usage.get(key)) for key in _COUNTED)))

@@ -37,13 +37,13 @@ def _ask_body(question: Question) -> dict[str, Any]:
     shown = "auto" if question.thinks else "none"
     config = {"max_output_tokens": question.limit, "thinking_summaries": shown}
     return {
-        "input": [_said_by_user(question.text)],
+        "input": [_user_entry(question.text)],
         "generation_config": config,
         **({"tools": tools} if tools else {}),
     }
 
 
-def _said_by_user(text: str) -> dict[str, Any]:
+def _user_entry(text: str) -> dict[str, Any]:
     return {"type": "user_input", "content": [{"type": "text", "text": text}]}
 
 
@@ -52,14 +52,14 @@ def _next_turns(after: Continuation) -> list[Any]:
     steps = answer_steps(after.events)
     kept = [step for step in steps if after.keeps_thinking or step.get("type") != THOUGHT]
     results = [
-        {"type": "function_result", "call_id": each.get("id"), "result": said}
+        {"type": "function_result", "call_id": each.get("id"), "result": result}
         | ({"name": each["name"]} if each.get("name") else {})
         for at, each in enumerate(after.tools)
-        if (said := after.result_of(at))
+        if (result := after.result_of(at))
     ]
     before = after.request.get("input")
-    history = [_said_by_user(before)] if isinstance(before, str) else elements(before)
-    question = [_said_by_user(after.question)] if after.question else []
+    history = [_user_entry(before)] if isinstance(before, str) else elements(before)
+    question = [_user_entry(after.question)] if after.question else []
     return [*history, *kept, *results, *question]
 
 

@@ -51,8 +51,8 @@ def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str,
     steps: list[dict[str, Any]] = [{**_thought(answer), **summary}] if answer.thinking else []
     steps += [{**_call(call), "arguments": call.fields} for call in answer.calls]
     if not answer.calls:
-        said = [{"type": "text", "text": answer.text}]
-        steps.append({"type": "model_output", "content": said})
+        content = [{"type": "text", "text": answer.text}]
+        steps.append({"type": "model_output", "content": content})
     ending = {} if answer.word == "no-finish" else _ending(answer)
     return {**_interaction_head(answer), **ending, "steps": steps}
 
@@ -63,9 +63,9 @@ def _steps(
     """Every step as it is announced, and its deltas."""
     if answer.thinking:
         shown = pieces_of(_shown_thinking(answer, request))
-        said = [{"type": "text", "text": piece} for piece in shown]
+        content = [{"type": "text", "text": piece} for piece in shown]
         signed = {"type": "thought_signature", "signature": answer.signature}
-        deltas = [{"type": "thought_summary", "content": each} for each in said]
+        deltas = [{"type": "thought_summary", "content": each} for each in content]
         yield {"type": "thought"}, [*deltas, signed]
     for call in answer.calls:
         yield (
@@ -95,12 +95,12 @@ def _interaction_head(answer: ScriptedAnswer) -> dict[str, Any]:
 
 
 def _ending(answer: ScriptedAnswer) -> dict[str, Any]:
-    given, said, thought = answer.tokens
+    given, written, thought = answer.tokens
     usage = {
         "total_input_tokens": given,
-        "total_output_tokens": said - thought,
+        "total_output_tokens": written - thought,
         "total_thought_tokens": thought,
-        "total_tokens": given + said,
+        "total_tokens": given + written,
     }
     return {"status": _STATUSES.get(answer.ending, "completed"), "usage": usage}
 

@@ -44,7 +44,7 @@ from conformance.dialects.json_edge import elements, event_data, mapping, object
 from conformance.dialects.typed import TypedReader
 
 Fields = dict[str, Any]
-_NOT_ASKED: Final = object()
+_NO_REQUEST: Final = object()
 
 
 class TaskReader(TypedReader[TaskContent]):
@@ -52,8 +52,8 @@ class TaskReader(TypedReader[TaskContent]):
 
     unknown = UNKNOWN
     history = "params.message.parts"
-    _asked_id: Any = _NOT_ASKED
-    _asked_context = ""
+    _request_id: Any = _NO_REQUEST
+    _request_context = ""
     _waits = False  # for what its user says next
 
     def _new_content(self) -> TaskContent:
@@ -62,8 +62,8 @@ class TaskReader(TypedReader[TaskContent]):
 
     def request(self, request: Request) -> list[Event]:
         if "jsonrpc" in mapping(request.json):
-            self._asked_id = mapping(request.json).get("id")
-        self._asked_context = context_of(request.json)
+            self._request_id = mapping(request.json).get("id")
+        self._request_context = context_of(request.json)
         return super().request(request)
 
     def _read_body(self, payload: Any) -> None:
@@ -90,7 +90,7 @@ class TaskReader(TypedReader[TaskContent]):
         if "jsonrpc" not in fields and "result" not in fields:
             return {}
         rpc = {key: value for key, value in fields.items() if key not in ("result", "error")}
-        is_foreign = self._asked_id is not _NOT_ASKED and rpc.get("id") != self._asked_id
+        is_foreign = self._request_id is not _NO_REQUEST and rpc.get("id") != self._request_id
         return {"rpc": rpc, "foreign_id": is_foreign}
 
     def _say_event(self, kind: str, thing: Fields, about: Fields) -> None:
@@ -98,8 +98,8 @@ class TaskReader(TypedReader[TaskContent]):
         if kind in (TASK, MESSAGE) and task != (self._announced or ""):
             self._announce(task)
         about |= {"task": task or None, "context": string(thing.get("contextId")) or None}
-        if self._asked_context and about["context"]:
-            about["asked_context"] = about["context"] == self._asked_context
+        if self._request_context and about["context"]:
+            about["asked_context"] = about["context"] == self._request_context
         state = state_of(thing) if "status" in thing else ""
         about |= {"state": state} if state else {}
         if state in TERMINAL or state in INTERRUPTED:
@@ -165,9 +165,9 @@ def _holders(kind: str, thing: Fields, artifact: Fields) -> list[tuple[str, Any]
         return [("message", thing.get("parts"))]
     if kind == ARTIFACT:
         return [("artifact", artifact.get("parts"))]
-    said = mapping(mapping(thing.get("status")).get("message"))
+    message = mapping(mapping(thing.get("status")).get("message"))
     listed = [("artifact", each.get("parts")) for each in objects(thing.get("artifacts"))]
-    return [*listed, ("status", said.get("parts"))]
+    return [*listed, ("status", message.get("parts"))]
 
 
 def recognises(frame: Frame, payload: Any) -> bool:

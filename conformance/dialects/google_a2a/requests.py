@@ -31,22 +31,22 @@ _METHODS_OF_1_0: Final = {
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    said = {
+    message = {
         "kind": "message",
         "role": "user",
         "parts": [{"kind": "text", "text": question.text}],
     }
     method = "message/stream" if question.streams else "message/send"
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": said}}
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
 
 
 def _as_of_1_0(body: Mapping[str, Any]) -> dict[str, Any]:
     """A question in the words of 1.0: the fields are the same, but none says its kind."""
-    asked = mapping(mapping(body.get("params")).get("message"))
-    parts = [_without_kind(part) for part in objects(asked.get("parts"))]
-    said = {**_without_kind(asked), "role": "ROLE_USER", "parts": parts}
+    given = mapping(mapping(body.get("params")).get("message"))
+    parts = [_without_kind(part) for part in objects(given.get("parts"))]
+    message = {**_without_kind(given), "role": "ROLE_USER", "parts": parts}
     method = _METHODS_OF_1_0.get(string(body.get("method")), body.get("method"))
-    return {**body, "method": method, "params": {"message": said}}
+    return {**body, "method": method, "params": {"message": message}}
 
 
 def _without_kind(thing: Mapping[str, Any]) -> dict[str, Any]:

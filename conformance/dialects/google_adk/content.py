@@ -34,7 +34,7 @@ REASONS: Final = {
 _MOST_AGENTS: Final = 64
 _MOST_CALLS: Final = 4096
 
-Said = dict[str, str]
+StatedTexts = dict[str, str]
 """Texts by their kind: `thought` and `text`."""
 
 
@@ -175,13 +175,13 @@ class Invocation:
         tool.end(self._sink)
 
 
-def stated(parts: list[dict[str, Any]]) -> Said:
+def stated(parts: list[dict[str, Any]]) -> StatedTexts:
     """The texts of a whole event, by their kind."""
-    said: Said = {"thought": "", "text": ""}
+    texts: StatedTexts = {"thought": "", "text": ""}
     for part in parts:
-        if (kind := kind_of(part)) in said:
-            said[kind] += string(part.get("text"))
-    return said
+        if (kind := kind_of(part)) in texts:
+            texts[kind] += string(part.get("text"))
+    return texts
 
 
 def reason_of(fields: Mapping[str, Any]) -> str:

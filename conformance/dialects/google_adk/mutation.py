@@ -46,7 +46,7 @@ def _signature(piece: Piece) -> str:
     return next(filter(None, found), "")
 
 
-def _events(*, partial: bool, behind_fragments: bool = False) -> Sites:
+def _events(*, partial: bool, after_fragments: bool = False) -> Sites:
     """Fragments, or whole events; `behind_fragments`: those that say a fragment again."""
 
     def sites(stream: Stream) -> list[int]:
@@ -54,7 +54,7 @@ def _events(*, partial: bool, behind_fragments: bool = False) -> Sites:
         for place, piece in stream.events():
             is_fragment = _is_fragment(piece)
             is_open = is_open and bool(list_at(piece.payload, *_PARTS))  # no bare failure
-            if is_fragment is partial and (is_open or not behind_fragments):
+            if is_fragment is partial and (is_open or not after_fragments):
                 found.append(place)
             is_open = is_fragment
         return found
@@ -64,7 +64,7 @@ def _events(*, partial: bool, behind_fragments: bool = False) -> Sites:
 
 def _whole_with(key: str) -> Sites:
     """Whole events behind fragments that have a part with something under this key."""
-    whole = _events(partial=False, behind_fragments=True)
+    whole = _events(partial=False, after_fragments=True)
     return lambda stream: [
         place
         for place in whole(stream)
@@ -133,16 +133,16 @@ OPERATORS.add("X3-whole-doubled", "A whole event says its texts twice.")(
     _whole_with("text"), _parts(_doubled_text)
 )
 OPERATORS.add("X22-no-whole-event", "The whole event behind the fragments is lost.")(
-    _events(partial=False, behind_fragments=True), drop_piece
+    _events(partial=False, after_fragments=True), drop_piece
 )
 OPERATORS.add("X3-whole-as-fragment", "The whole event is marked as a fragment.")(
-    _events(partial=False, behind_fragments=True), set_value(True, "partial")
+    _events(partial=False, after_fragments=True), set_value(True, "partial")
 )
 OPERATORS.add("N10-nobody", "An event does not say who it is from.")(
     _events(partial=False), drop_value("author")
 )
 OPERATORS.add("I4-other-invocation", "An event is of another invocation.")(
-    lambda stream: _events(partial=False, behind_fragments=True)(stream)[-1:],
+    lambda stream: _events(partial=False, after_fragments=True)(stream)[-1:],
     set_value("e-other", "invocationId"),
 )
 OPERATORS.add("U4-no-finish-reason", "Nothing says why the model stopped.")(

@@ -58,7 +58,7 @@ class AdkReader(TypedReader[Invocation]):
 
     def _say_event(self, fields: dict[str, Any]) -> None:
         name = string(fields.get("invocationId"))
-        if name and name != self._announced and not self._is_asked:
+        if name and name != self._announced and not self._has_request:
             self._say_end("eof", is_last=False)
             self._announce(name)
         parts = parts_of(fields)

@@ -12,8 +12,8 @@ _NEW: Final = "newMessage"
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    said = {"role": "user", "parts": [{"text": question.text}]}
-    return {"userId": "user", _NEW: said, "streaming": question.streams}
+    message = {"role": "user", "parts": [{"text": question.text}]}
+    return {"userId": "user", _NEW: message, "streaming": question.streams}
 
 
 def _next_turns(after: Continuation) -> list[Any]:

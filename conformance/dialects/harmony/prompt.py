@@ -51,13 +51,13 @@ def _parts(body: Any) -> list[str]:
 
 def _item(part: str) -> dict[str, Any]:
     head, _, content = part.partition(_MESSAGE)
-    said, end = [], ""
+    pieces, end = [], ""
     for name, text in split_markers(content):
         if name in ENDS:
             end = name
             break
-        said.append(text)
-    return {**read_header(head, has_role=True).fields(), "content": "".join(said), "end": end}
+        pieces.append(text)
+    return {**read_header(head, has_role=True).fields(), "content": "".join(pieces), "end": end}
 
 
 def _efforts(items: list[dict[str, Any]]) -> Iterator[str]:

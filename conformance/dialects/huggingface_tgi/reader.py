@@ -64,8 +64,8 @@ class TokenReader(GeneratedTextReader):
             self._sink.wire(PIECE, fields)
             self._add_text(text, is_whole=False)
             return
-        said = "".join(self._pieces).lstrip()
-        self._sink.wire(LAST, {**fields, "agrees": whole.endswith(said)})
+        streamed = "".join(self._pieces).lstrip()
+        self._sink.wire(LAST, {**fields, "agrees": whole.endswith(streamed)})
         self._add_text(text, is_whole=True)
         self._finish(mapping(fields.get("details")))
         self._say_done()

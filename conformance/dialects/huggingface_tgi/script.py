@@ -14,8 +14,8 @@ _END: Final = "</s>"
 
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
     # Prompts offer no tools: where others call one, it answers.
-    said = pieces_of(answer.text) if answer.calls else answer.text_pieces()
-    texts = [*_thought_pieces(answer, request), *said]
+    spoken = pieces_of(answer.text) if answer.calls else answer.text_pieces()
+    texts = [*_thought_pieces(answer, request), *spoken]
     tokens = [_token(number, text) for number, text in enumerate(texts, 1)]
     if answer.is_finished and answer.word != "length":
         tokens.append(_token(len(tokens) + 1, _END, is_special=True))

@@ -92,17 +92,17 @@ class RunContent(ContentBlocks):
     def delta(self, message: Message, event: Fields) -> dict[str, Any]:
         """A delta; gives what is amiss with it."""
         index, delta = event.get("index"), mapping(event.get("delta"))
-        said = _block_state(message, index)
+        state = _block_state(message, index)
         known: dict[str, Any] = {}
-        if said.state != "begun":
-            known = {"late": True} if said.state else {"unannounced": True}
+        if state.state != "begun":
+            known = {"late": True} if state.state else {"unannounced": True}
         kind = _KINDS.get(string(delta.get("type")), "")
         text = string(delta.get(_KEYS.get(kind, "")))
         if delta.get("type") == "block-delta":
             fields = mapping(delta.get("fields"))
             kind, whole = _kind(fields), string(fields.get("args"))
-            text = whole[len(said.text) :] if whole.startswith(said.text) else ""
-        is_other = bool(said.kind and kind and said.kind != kind)
+            text = whole[len(state.text) :] if whole.startswith(state.text) else ""
+        is_other = bool(state.kind and kind and state.kind != kind)
         if is_other:
             known["other_kind"] = True
         if kind in _KEYS:
@@ -112,21 +112,21 @@ class RunContent(ContentBlocks):
     def finish(self, message: Message, event: Fields) -> dict[str, Any]:
         """The end of a block: gives what is amiss, what was streamed, and what is stated."""
         index, block = event.get("index"), mapping(event.get("content"))
-        said = _block_state(message, index)
+        state = _block_state(message, index)
         known: dict[str, Any] = {}
-        if said.state != "begun":
-            known = {"again": True} if said.state else {"unannounced": True}
+        if state.state != "begun":
+            known = {"again": True} if state.state else {"unannounced": True}
         kind = _kind(block)
-        if said.kind and said.kind != kind:
+        if state.kind and state.kind != kind:
             known["other_kind"] = True
         elif kind in _KEYS:
-            known["streamed"] = _comparable(said.text, kind)
+            known["streamed"] = _comparable(state.text, kind)
             known["stated"] = _comparable(_text(block, kind), kind)
-            known["spoke"] = bool(said.text)
+            known["spoke"] = bool(state.text)
             known["provider"] = message.provider
-        if said.state != "ended":
+        if state.state != "ended":
             self._finish_slot(message, index, block, kind)
-        message.blocks.setdefault(_key(index), said).state = "ended"
+        message.blocks.setdefault(_key(index), state).state = "ended"
         return known
 
     def close_message(self, message: Message) -> None:
@@ -137,12 +137,12 @@ class RunContent(ContentBlocks):
 
     def _finish_slot(self, message: Message, index: Any, block: Fields, kind: str) -> None:
         at = (message.number, _key(index))
-        said = message.blocks.get(_key(index)) or BlockState()
+        state = message.blocks.get(_key(index)) or BlockState()
         rest = _text(block, kind)
         if kind == "call":
-            rest = "" if said.text else rest
+            rest = "" if state.text else rest
         else:
-            rest = rest[len(said.text) :] if rest.startswith(said.text) else ""
+            rest = rest[len(state.text) :] if rest.startswith(state.text) else ""
         slot = self._at.get(at)
         if slot is None and not rest and kind != "call":
             return
@@ -164,8 +164,8 @@ class RunContent(ContentBlocks):
         if not text or (slot := self.slot_at(at)) is None:
             return
         if counts:
-            said = message.blocks.setdefault(at[1], BlockState(None, kind))  # type: ignore[index]
-            said.text += text
+            held = message.blocks.setdefault(at[1], BlockState(None, kind))  # type: ignore[index]
+            held.text += text
         {"reasoning": self.think, "text": self.write, "call": self.call}[kind](slot, text)
 
     def _seal(self, at: Place, slot: Slot, block: Fields) -> None:

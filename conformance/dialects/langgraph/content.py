@@ -32,7 +32,7 @@ REASONS: Final = {
     **dict.fromkeys(("refusal", "SAFETY", "guardrail_intervened"), "content_filter"),
 }
 _REASON_KEYS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason", "finishReason")
-Said = Literal["thinking", "text"]
+TextKind = Literal["thinking", "text"]
 
 
 class Piece(NamedTuple):

@@ -64,21 +64,21 @@ class GraphRun:
             self._announced[node] = name
             return {"announces": True}
         is_new = name not in self._messages
-        said = self._message(name)
-        if said is None:
+        kept = self._message(name)
+        if kept is None:
             return {}
         if is_new:
-            said.namespace = namespace
+            kept.namespace = namespace
             if first := self._announced.pop(node, ""):
                 self._renamed[first] = name
-        if said.namespace != namespace:
+        if kept.namespace != namespace:
             return {"other_namespace": True}  # its own namespace has it
-        known: dict[str, Any] = {"after_last": True} if said.is_last else {}
-        was_last = said.is_last
-        said.add(message)
+        known: dict[str, Any] = {"after_last": True} if kept.is_last else {}
+        was_last = kept.is_last
+        kept.add(message)
         self._see_calls(message)
-        if said.is_last and not was_last:
-            known |= {"last": True, "reason": said.reason, "spoke": said.says_something}
+        if kept.is_last and not was_last:
+            known |= {"last": True, "reason": kept.reason, "spoke": kept.says_something}
         return known
 
     def state(self, message: Fields, source: str) -> dict[str, Any] | None:
@@ -88,12 +88,12 @@ class GraphRun:
         if name in self._history:
             return None
         self._see_calls(message)
-        said = self._messages.get(name) if name else self._unnamed(message)
-        if said is not None and said.says_something:
-            return self._compared_with(said, message, name, source, is_renamed=name != stated_name)
-        said = said or self._message(name)
-        if said is not None:
-            said.state(message)
+        kept = self._messages.get(name) if name else self._unnamed(message)
+        if kept is not None and kept.says_something:
+            return self._compared_with(kept, message, name, source, is_renamed=name != stated_name)
+        kept = kept or self._message(name)
+        if kept is not None:
+            kept.state(message)
         return {}
 
     def doubling(self, message: Fields) -> dict[str, Any]:
@@ -104,18 +104,18 @@ class GraphRun:
             return {"again": True}
         text = joined(pieces_of(message), "text")
         is_long = len(text) >= _LEAST_DOUBLED
-        said = (each.text_of("text") for each in self._messages.values())
-        return {"doubles": True} if is_long and any(text == each for each in said) else {}
+        texts = (each.text_of("text") for each in self._messages.values())
+        return {"doubles": True} if is_long and any(text == each for each in texts) else {}
 
     def grow(self, message: Fields) -> dict[str, Any]:
-        said = self._message(string(message.get("id")))
-        if said is None:
+        streamed = self._message(string(message.get("id")))
+        if streamed is None:
             return {}
         pieces = pieces_of(message)
         shrunk = [
-            k for k in ("thinking", "text") if not joined(pieces, k).startswith(said.text_of(k))
+            k for k in ("thinking", "text") if not joined(pieces, k).startswith(streamed.text_of(k))
         ]
-        said.state(message, is_whole=False)
+        streamed.state(message, is_whole=False)
         self._see_calls(message)
         return {"shrunk": True} if shrunk else {}
 
@@ -155,30 +155,30 @@ class GraphRun:
     def _unnamed(self, message: Fields) -> StreamedMessage | None:
         """A message that said just this, where the statement has no id."""
         pieces = pieces_of(message)
-        said = (joined(pieces, "thinking"), joined(pieces, "text"))
+        texts = (joined(pieces, "thinking"), joined(pieces, "text"))
         known = (
             (each.text_of("thinking"), each.text_of("text")) for each in self._messages.values()
         )
         same = dict(zip(known, self._messages.values(), strict=True))
-        return same.get(said)
+        return same.get(texts)
 
     def _compared_with(
-        self, said: StreamedMessage, message: Fields, name: str, source: str, *, is_renamed: bool
+        self, held: StreamedMessage, message: Fields, name: str, source: str, *, is_renamed: bool
     ) -> dict[str, Any]:
-        said.is_stated = True
-        said.close()
+        held.is_stated = True
+        held.close()
         if (name, source) in self._compared:
             return {}
         self._compared.add((name, source))
         pieces = pieces_of(message)
         states: dict[str, Any] = {kind: joined(pieces, kind) for kind in _TEXTS}
-        streamed: dict[str, Any] = {kind: said.text_of(kind) for kind in _TEXTS}
+        streamed: dict[str, Any] = {kind: held.text_of(kind) for kind in _TEXTS}
         states["sealed"] = [each.text for each in pieces if each.kind == "opaque"]
-        streamed["sealed"] = said.sealed()
+        streamed["sealed"] = held.sealed()
         if (called := stated_calls(message)) is not None:
-            states["calls"], streamed["calls"] = called, said.calls()
-        if (counted := dict(usage_of(message))) and said.usage:
-            states["usage"], streamed["usage"] = counted, said.usage
+            states["calls"], streamed["calls"] = called, held.calls()
+        if (counted := dict(usage_of(message))) and held.usage:
+            states["usage"], streamed["usage"] = counted, held.usage
         return {"states": states, "streamed": streamed, "renamed": is_renamed}
 
     def _see_calls(self, message: Fields) -> None:
@@ -197,6 +197,6 @@ def messages_in(value: Any, depth: int = _DEPTH) -> Iterator[dict[str, Any]]:
             for each in value.values():
                 yield from messages_in(each, depth - 1)
     elif isinstance(value, list) and depth:
-        asked = [at for at, each in enumerate(value, 1) if mapping(each).get("type") == "human"]
-        for each in value[asked[-1] if asked else 0 :]:
+        questions = [at for at, each in enumerate(value, 1) if mapping(each).get("type") == "human"]
+        for each in value[questions[-1] if questions else 0 :]:
             yield from messages_in(each, depth - 1)

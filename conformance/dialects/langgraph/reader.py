@@ -78,7 +78,7 @@ class LangGraphReader(TypedReader[GraphRun]):
 
     def _take_metadata(self, fields: Fields) -> None:
         name = string(fields.get("run_id"))
-        if name and name != self._announced and not self._is_asked:
+        if name and name != self._announced and not self._has_request:
             self._say_end("eof", is_last=False)
             self._announce(name)
         self._sink.wire(METADATA, fields)

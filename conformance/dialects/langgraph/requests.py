@@ -25,10 +25,10 @@ _THOUGHTS: Final = frozenset({"thinking", "reasoning", "redacted_thinking", "rea
 
 
 def _ask(question: Question) -> dict[str, Any]:
-    said = {"type": "human", "content": question.text}
+    message = {"type": "human", "content": question.text}
     return {
         "assistant_id": "agent",
-        "input": {"messages": [said]},
+        "input": {"messages": [message]},
         "stream_mode": ["messages-tuple", "values"],
         "stream_subgraphs": True,
     }

@@ -46,7 +46,7 @@ def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str,
 
 def _result(answer: ScriptedAnswer, text: str, request: Mapping[str, Any]) -> dict[str, Any]:
     thought = [{"type": "reasoning", "content": answer.thinking}] if answer.thinking else []
-    said = [_call(call) for call in answer.calls] or [{"type": "message", "content": text}]
+    spoken = [_call(call) for call in answer.calls] or [{"type": "message", "content": text}]
     given, output, thinking = answer.tokens
     counts = {
         "input_tokens": given,
@@ -54,7 +54,7 @@ def _result(answer: ScriptedAnswer, text: str, request: Mapping[str, Any]) -> di
         "reasoning_output_tokens": thinking,
     }
     named = {} if request.get("store") is False else {"response_id": f"resp_scripted{answer.mark}"}
-    return {"model_instance_id": MODEL, "output": [*thought, *said], "stats": counts, **named}
+    return {"model_instance_id": MODEL, "output": [*thought, *spoken], "stats": counts, **named}
 
 
 def _block(kind: str, pieces: list[str], *, is_cut: bool = False) -> Iterator[ScriptedEvent]:

@@ -94,7 +94,7 @@ def _move_to_field(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, DELTA, delta)
 
 
-def _asked_with_effort(stream: Stream) -> list[int]:
+def _effort_requested(stream: Stream) -> list[int]:
     body = request_body(stream)
     return [*thinking_shown(stream)] if isinstance(value_at(body, "reasoning_effort"), str) else []
 
@@ -146,8 +146,6 @@ MUTATION: Final = Mutation(
     (
         *(each for each in CHAT.operators if each.name not in _FOREIGN),
         *OPERATORS,
-        *operator_rows(
-            __file__, asked_with_effort=_asked_with_effort, bodies=_bodies, calls=_calls
-        ),
+        *operator_rows(__file__, effort_requested=_effort_requested, bodies=_bodies, calls=_calls),
     ),
 )

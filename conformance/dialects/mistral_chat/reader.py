@@ -40,9 +40,9 @@ class MistralReader(ChatReader):
         fields = mapping(payload)
         if fields.get("error") or not _is_own_error(fields):
             return super()._stated_error(payload)
-        said = fields.get("message") or fields.get("detail")
-        said = mapping(said).get("detail") or said
-        return {**fields, "message": said if isinstance(said, str) else _messages(said)}
+        message = fields.get("message") or fields.get("detail")
+        message = mapping(message).get("detail") or message
+        return {**fields, "message": message if isinstance(message, str) else _messages(message)}
 
     def _wire_inner(self, inner: dict[str, Any], choice: Any) -> None:
         for part in elements(inner.get("content")):
@@ -73,8 +73,8 @@ def _request_parts(body: Any) -> Iterator[Event]:
         fields = mapping(turn)
         for part in elements(fields.get("content")):
             place = {"position": position, "role": string(fields.get("role"))}
-            said = chat_fields.content({"content": [part]}, {})
-            thought = "".join(text for kind, text in said if kind == "thinking")
+            parts = chat_fields.content({"content": [part]}, {})
+            thought = "".join(text for kind, text in parts if kind == "thinking")
             data = event_data(part, **place, kind=mapping(part).get("type"), thought=thought)
             yield Event("request.part", data, 0, "wire")
 
@@ -82,8 +82,8 @@ def _request_parts(body: Any) -> Iterator[Event]:
 def recognises(_frame: Frame, payload: Any) -> bool:
     """A chunk or a completion with a part of thinking; one that is a text breaks a rule."""
     choices = objects(mapping(payload).get("choices"))
-    said = (mapping(choice.get(key)) for choice in choices for key in ("delta", "message"))
-    parts = (part for each in said for part in objects(each.get("content")))
+    messages = (mapping(choice.get(key)) for choice in choices for key in ("delta", "message"))
+    parts = (part for each in messages for part in objects(each.get("content")))
     return any(
         part.get("type") == "thinking" and isinstance(part.get("thinking"), list | str)
         for part in parts

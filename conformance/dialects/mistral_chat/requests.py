@@ -35,9 +35,9 @@ def _next_turns(after: Continuation) -> list[Any]:
     if calls:
         answer["tool_calls"] = [_call_of(each) for each in calls]
     results = [
-        {"role": "tool", "tool_call_id": each["id"], "name": each.get("name"), "content": said}
+        {"role": "tool", "tool_call_id": each["id"], "name": each.get("name"), "content": result}
         for at, each in enumerate(calls)
-        if (said := after.result_of(at))
+        if (result := after.result_of(at))
     ]
     return [*elements(after.request.get("messages")), answer, *results, *after.user_turn]
 

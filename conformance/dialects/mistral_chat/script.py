@@ -66,8 +66,8 @@ def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
 
 
 def _usage_field(answer: ScriptedAnswer) -> dict[str, Any]:
-    given, said, _ = answer.tokens
-    counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}
+    given, written, _ = answer.tokens
+    counts = {"prompt_tokens": given, "completion_tokens": written, "total_tokens": given + written}
     return {"usage": counts}
 
 

@@ -97,10 +97,10 @@ class EntryBlocks(ContentBlocks):
             self.write(slot, text)
 
     def _say_thought(self, entry: int, part: Mapping[str, Any]) -> None:
-        said = "".join(string(each.get("text")) for each in objects(part.get("thinking")))
+        thought = "".join(string(each.get("text")) for each in objects(part.get("thinking")))
         signature = string(part.get("signature"))
-        if (said or signature) and (slot := self._turn_to((entry, "thinking"))) is not None:
-            self.think(slot, said)
+        if (thought or signature) and (slot := self._turn_to((entry, "thinking"))) is not None:
+            self.think(slot, thought)
             if signature:
                 self.sign(slot, signature)
 
@@ -183,8 +183,8 @@ class ConversationReader(TypedReader[EntryBlocks]):
         if entry != self._entry and not kind.startswith("conversation."):
             self._entry = entry
             self._sink.wire(ENTRY, {"output_index": entry})
-        is_told = "output_index" in fields or kind.startswith("conversation.")
-        self._sink.wire(kind, event_data(fields) if is_told else {**fields, "output_index": entry})
+        is_set = "output_index" in fields or kind.startswith("conversation.")
+        self._sink.wire(kind, event_data(fields) if is_set else {**fields, "output_index": entry})
         content = fields.get("content") if kind.startswith(_MESSAGE) else None
         for part in content if isinstance(content, list) else (content,):
             if isinstance(part, dict):

@@ -36,9 +36,9 @@ def _next_turns(after: Continuation) -> list[Any]:
     """What is new: results of calls, and what the user says next."""
     calls = [each for each in after.tools if each.get("id") and not each.get("hosted")]
     results = [
-        {"type": "function.result", "tool_call_id": each["id"], "result": said}
+        {"type": "function.result", "tool_call_id": each["id"], "result": result}
         for at, each in enumerate(calls)
-        if (said := after.result_of(at))
+        if (result := after.result_of(at))
     ]
     question = {"type": "message.input", "role": "user", "content": after.question}
     return [*results, question] if after.question else results

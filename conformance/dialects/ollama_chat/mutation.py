@@ -19,8 +19,8 @@ def _unfinished(payload: Any, message: Mapping[str, Any]) -> Any:
     for key in _LAST:
         payload = cut_at(payload, (key,))
     role = value_at(payload, "message", "role")
-    said = {"role": role, "content": "", **message}
-    return {**payload, "message": said, "done": False}
+    whole = {"role": role, "content": "", **message}
+    return {**payload, "message": whole, "done": False}
 
 
 def _error_line(message: str, _code: str) -> dict[str, Any]:

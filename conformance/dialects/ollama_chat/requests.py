@@ -39,9 +39,9 @@ def _next_turns(after: Continuation) -> list[Any]:
     if after.tools:
         answer["tool_calls"] = list(map(_call_of, after.tools))
     results = [
-        {"role": "tool", "tool_name": each.get("name"), "content": said}
+        {"role": "tool", "tool_name": each.get("name"), "content": result}
         for at, each in enumerate(after.tools)
-        if (said := after.result_of(at))
+        if (result := after.result_of(at))
     ]
     return [*elements(after.request.get("messages")), answer, *results, *after.user_turn]
 

@@ -39,8 +39,8 @@ def _whole_body(answer: ScriptedAnswer, _request: Mapping[str, Any]) -> dict[str
 
 
 def _line(message: Mapping[str, Any]) -> dict[str, Any]:
-    said = {"role": "assistant", **message}
-    return {**scripted_head(), "message": said}
+    whole = {"role": "assistant", **message}
+    return {**scripted_head(), "message": whole}
 
 
 def _tool_call(call: ScriptedCall) -> dict[str, Any]:

@@ -245,8 +245,8 @@ class Choice:
     def _say_finish(self, reason: str) -> None:
         self.close()
         self.is_finished = True
-        said = _REASONS.get(reason, reason)
-        self._sink.finish(said, self._number, marked=self._markers is not None)
+        named = _REASONS.get(reason, reason)
+        self._sink.finish(named, self._number, marked=self._markers is not None)
 
 
 def _tool_fragments(delta: dict[str, Any]) -> list[_ToolFragment]:

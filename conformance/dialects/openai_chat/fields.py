@@ -147,9 +147,9 @@ def _thinking_parts(part: dict[str, Any]) -> list[Part]:
     nested = objects(value) or objects(part.get("summary"))
     pieces = "".join(string(piece.get("text")) for piece in nested)
     text = string(value) or pieces or string(part.get("text"))
-    said: list[Part] = [("thinking", text)] if text else []
+    parts: list[Part] = [("thinking", text)] if text else []
     if signature := string(part.get("signature")):
-        said.append(("signature", signature))
+        parts.append(("signature", signature))
     if text and part.get("closed") is True:
-        said.append(("closed", ""))
-    return [*said, ("end", "")] if value == [] and not text else said
+        parts.append(("closed", ""))
+    return [*parts, ("end", "")] if value == [] and not text else parts

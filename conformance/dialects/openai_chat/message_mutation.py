@@ -187,8 +187,8 @@ def _tool_finishes(stream: Stream) -> list[int]:
     body = request_body(stream)
     is_free = body is not None and value_at(body, "tool_choice") in (None, "auto")
     found = finish_places(stream)
-    is_told = is_free or len(found) > 1
-    return [n for n in found if is_told and stream.value_at(n, *FINISH) == "tool_calls"]
+    is_certain = is_free or len(found) > 1
+    return [n for n in found if is_certain and stream.value_at(n, *FINISH) == "tool_calls"]
 
 
 def _thoughtful_messages(stream: Stream) -> list[int]:
@@ -218,8 +218,8 @@ def _inline_thinking(stream: Stream, site: int) -> Stream:
 def _flush_tail(stream: Stream, site: int) -> Stream | None:
     """All text is the last word of the thinking, which comes with the finish."""
     thoughts, texts = find_deltas(stream, "thinking"), find_deltas(stream, "text")
-    said = "".join(each.text for each in thoughts).rstrip()
-    kept, space, tail = said.rpartition(" ")
+    thought = "".join(each.text for each in thoughts).rstrip()
+    kept, space, tail = thought.rpartition(" ")
     if not texts or len(thoughts) < 2 or not space or not kept[-1].isalnum():
         return None
     first, rest = thoughts[0], {each.place for each in (*thoughts[1:], *texts)}

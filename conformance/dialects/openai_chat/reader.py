@@ -78,7 +78,7 @@ class ChatReader:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._sink = Sink()
-        self._is_asked = False
+        self._has_request = False
         self._id: str | None = None  # of the chunks
         self._is_steady = False  # two chunks had the id: it is not made anew for every chunk
         self._renew()
@@ -92,7 +92,7 @@ class ChatReader:
         self._may_be_over = False  # it is done, or has failed
 
     def request(self, request: Request) -> list[Event]:
-        self._is_asked = True
+        self._has_request = True
         return request_events(request, "messages", OF_CHAT)
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
@@ -133,7 +133,7 @@ class ChatReader:
         name = string(fields.get("id"))
         if field == "message":
             return
-        if self._id and not self._is_asked and self._begins_answer(name, fields):
+        if self._id and not self._has_request and self._begins_answer(name, fields):
             if not self._is_over:
                 self._say_end("eof")
             self._sink.next_answer()
@@ -210,8 +210,8 @@ class ChatReader:
     def _read_other(self, payload: Any, fields: dict[str, Any]) -> None:
         # An empty list might be one of anything; among answers it is of models.
         if not _lists_models(fields) and fields != {"object": "list", "data": []}:
-            is_said = isinstance(payload, dict) and payload
-            bare = NO_FIELDS if is_said else {"bare": True}
+            is_stated = isinstance(payload, dict) and payload
+            bare = NO_FIELDS if is_stated else {"bare": True}
             self._sink.wire("chat.unknown", event_data(payload, **bare))
             return
         self._is_over = True  # nobody speaks in a list of models: it is neither done nor cut

@@ -87,9 +87,9 @@ def _chunk_head(answer: ScriptedAnswer, kind: str) -> dict[str, Any]:
 
 
 def _usage_field(answer: ScriptedAnswer) -> dict[str, Any]:
-    given, said, thinking = answer.tokens
+    given, written, thinking = answer.tokens
     details = {"completion_tokens_details": {"reasoning_tokens": thinking}}
-    counts = {"prompt_tokens": given, "completion_tokens": said, "total_tokens": given + said}
+    counts = {"prompt_tokens": given, "completion_tokens": written, "total_tokens": given + written}
     return {"usage": {**counts, **details}}
 
 

@@ -59,7 +59,7 @@ class Item:
 
     __slots__ = (
         "_kept",
-        "_said",
+        "_sent",
         "id",
         "index",
         "is_open",
@@ -82,7 +82,7 @@ class Item:
         self.tool: ToolCall | None = None
         self.parts: set[int] = set()  # summary parts that began
         self._kept = 0  # parts of all that was said
-        self._said: defaultdict[tuple[TextKind, int | None], _SentText] = defaultdict(_SentText)
+        self._sent: defaultdict[tuple[TextKind, int | None], _SentText] = defaultdict(_SentText)
 
     @property
     def is_full(self) -> bool:
@@ -94,27 +94,27 @@ class Item:
 
         Loose text has a place, the output index that it came under.
         """
-        said = self._said[kind, place]
-        said.add(text)
-        if part in said.parts:
+        sent = self._sent[kind, place]
+        sent.add(text)
+        if part in sent.parts:
             return False
-        said.parts.add(part)
+        sent.parts.add(part)
         self._kept += 1
         return True
 
     def has_sent(self, kind: TextKind, part: int | None, place: int | None) -> bool:
-        said = self._said.get((kind, place))
-        return said is not None and part in said.parts
+        sent = self._sent.get((kind, place))
+        return sent is not None and part in sent.parts
 
     def covers(self, kind: TextKind, place: int | None, text: str) -> bool:
         """Whether the text is all that was said of a kind at a place."""
-        said = self._said.get((kind, place))
-        return said is not None and said.covers(text)
+        sent = self._sent.get((kind, place))
+        return sent is not None and sent.covers(text)
 
     def forget(self, kind: TextKind, place: int | None) -> None:
         """A finished item took over what was said."""
-        if (said := self._said.pop((kind, place), None)) is not None:
-            self._kept -= len(said.parts)
+        if (sent := self._sent.pop((kind, place), None)) is not None:
+            self._kept -= len(sent.parts)
 
 
 class Items:

@@ -27,10 +27,10 @@ _MASK: Final = ("encrypted_content", "fingerprint", "obfuscation", "status")
 
 
 class _Item(Struct):
-    """Facts of the item at one output_index; `seen` names the kinds of its events."""
+    """Facts of the item at one output_index; `events` names the kinds of its events."""
 
     id: str = ""
-    seen: frozenset[str] = frozenset()
+    events: frozenset[str] = frozenset()
     summarised: bool = False
     whole_arguments: bool = False
 
@@ -103,7 +103,7 @@ class ResponsesKnobs:
         if name and item.id and name != item.id:
             self._flags.add("rotates")
         item.id = item.id or name
-        item.seen |= {event.type}
+        item.events |= {event.type}
         if event.type == "response.function_call_arguments.done":
             item.whole_arguments = bool(string(data.get("arguments")))
 
@@ -174,10 +174,10 @@ class ResponsesKnobs:
         items = self._items.values()
         calls = [item for item in items if item.whole_arguments]
         if calls:
-            deltas = all("response.function_call_arguments.delta" in item.seen for item in calls)
+            deltas = all("response.function_call_arguments.delta" in item.events for item in calls)
             yield "args_carrier", "deltas" if deltas else "done"
-        seen = frozenset().union(*(item.seen for item in items))
-        raw = [name for kind, name in _RAW_NAMES.items() if kind in seen]
+        events = frozenset().union(*(item.events for item in items))
+        raw = [name for kind, name in _RAW_NAMES.items() if kind in events]
         if raw:
             yield "raw_event", raw[0]
         if "reasoning_text" in raw and raw[0] == "reasoning_text":
@@ -190,7 +190,7 @@ def _is_event(kind: str) -> bool:
 
 
 def _has_summary_events(item: _Item) -> bool:
-    return any("reasoning_summary" in kind for kind in item.seen)
+    return any("reasoning_summary" in kind for kind in item.events)
 
 
 def _summary_carrier(items: Iterable[_Item]) -> str | None:
@@ -200,7 +200,7 @@ def _summary_carrier(items: Iterable[_Item]) -> str | None:
         return None
     if not all(map(_has_summary_events, found)):
         return "item_done"
-    parts = all("response.reasoning_summary_part.added" in item.seen for item in found)
+    parts = all("response.reasoning_summary_part.added" in item.events for item in found)
     return "events" if parts else "none"
 
 

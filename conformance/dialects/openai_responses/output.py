@@ -145,10 +145,10 @@ class Output:
         self, kind: TextKind, event: dict[str, Any], part: int | None, text: str
     ) -> None:
         """Rule 1: says the text if no delta gave it."""
-        if text and not self._is_said(kind, event, part, text):
+        if text and not self._is_sent(kind, event, part, text):
             self._say_delta(kind, event, part, text)
 
-    def _is_said(self, kind: TextKind, event: dict[str, Any], part: int | None, text: str) -> bool:
+    def _is_sent(self, kind: TextKind, event: dict[str, Any], part: int | None, text: str) -> bool:
         item = self._items.find(event)
         if kind == "arguments":
             return item is not None and item.tool is not None and item.tool.has_arguments

@@ -147,13 +147,13 @@ def _closed_response(
 
 
 def _usage_object(answer: ScriptedAnswer) -> Fields:
-    given, said, thinking = answer.tokens
+    given, written, thinking = answer.tokens
     return {
         "input_tokens": given,
         "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": said,
+        "output_tokens": written,
         "output_tokens_details": {"reasoning_tokens": thinking},
-        "total_tokens": given + said,
+        "total_tokens": given + written,
     }
 
 

@@ -21,13 +21,13 @@ from conformance.dialects.openai_responses.vocabulary import (
     TERMINALS,
 )
 
-_BESIDE: Final = (CREATE, "response.steer", "response.inject", "response.cancel")
+_CONTROLS: Final = (CREATE, "response.steer", "response.inject", "response.cancel")
 """What a client sends, and what the server says of it: about no answer by itself."""
 
 
 def _is_about_answer(kind: str) -> bool:
     return kind.startswith("response.") and not (
-        kind in _BESIDE or kind.startswith(("response.steer.", "response.inject."))
+        kind in _CONTROLS or kind.startswith(("response.steer.", "response.inject."))
     )
 
 
@@ -38,7 +38,7 @@ def _answer_name(payload: Mapping[str, Any]) -> str:
 SOCKET: Final = SocketForm(
     asks=CREATE,
     lane="stream_id",
-    beside=frozenset({"type", "stream_id"}),
+    envelope=frozenset({"type", "stream_id"}),
     is_about_answer=_is_about_answer,
     first=CREATED,
     begins=ANNOUNCEMENTS,

@@ -33,9 +33,9 @@ def stated_error(error: dict[str, Any], choice: int = 0) -> dict[str, Any]:
     """Data of `error` from what a session says went wrong."""
     data = mapping(error.get("data"))
     code, message = string(error.get("name")), string(data.get("message"))
-    said: dict[str, Any] = {"choice": choice, "code": code, "message": message}
+    error_fields: dict[str, Any] = {"choice": choice, "code": code, "message": message}
     status = whole(data.get("statusCode"))
-    return said if status is None else {**said, "status": status}
+    return error_fields if status is None else {**error_fields, "status": status}
 
 
 class RunParts(OpenParts):

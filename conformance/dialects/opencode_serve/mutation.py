@@ -111,8 +111,8 @@ def _overtake(stream: Stream, site: int) -> Stream | None:
 def _speak_late(stream: Stream, site: int) -> Stream | None:
     """The last delta of a session comes when it is idle."""
     session = stream.text_at(site, "properties", "sessionID")
-    said = [n for n in _DELTAS(stream) if n < site]
-    mine = [n for n in said if stream.text_at(n, "properties", "sessionID") == session]
+    earlier = [n for n in _DELTAS(stream) if n < site]
+    mine = [n for n in earlier if stream.text_at(n, "properties", "sessionID") == session]
     return stream.move(mine[-1], site + 1) if mine else None
 
 

@@ -50,7 +50,7 @@ class OverlappingTurns:
         self._count = 0
         self.by_session: dict[str, SessionTurn] = {}
         self.messages: dict[str, AnnouncedMessage] = {}  # that were announced
-        self.heard: dict[str, str] = {}  # sessions of other messages, heard from a part's start on
+        self.sessions: dict[str, str] = {}  # of other messages, by a part
         self.unplaced: set[str] = set()  # parts of other messages that only deltas named
         self.is_over = False
 
@@ -69,25 +69,25 @@ class OverlappingTurns:
         self._has_room()
         return turn
 
-    def announce(self, message: str, said: AnnouncedMessage) -> None:
+    def announce(self, message: str, announced: AnnouncedMessage) -> None:
         if self._has_room():
-            self.messages[message] = said
+            self.messages[message] = announced
 
     def hear(self, message: str, part: _Fields) -> None:
         """A message that nobody announced is heard from here on, where a part of it begins."""
         begins = part.get("type") == "step-start" or part.get("text") == ""
         if begins and not self.unplaced and self._has_room():
-            self.heard.setdefault(message, string(part.get("sessionID")))
+            self.sessions.setdefault(message, string(part.get("sessionID")))
 
     def turn_of(self, fields: _Fields) -> SessionTurn | None:
         """The turn that an event is of: by its message, where that was announced."""
         name = string(fields.get("messageID"))
         message = self.messages.get(name)
-        session = message.session if message else self.heard.get(name)
+        session = message.session if message else self.sessions.get(name)
         return self.by_session.get(string(fields.get("sessionID")) if session is None else session)
 
     def _has_room(self) -> bool:
-        if len(self.messages) + len(self.heard) + len(self.by_session) < MOST_OPEN:
+        if len(self.messages) + len(self.sessions) + len(self.by_session) < MOST_OPEN:
             return True
         if not self.is_over:
             self.is_over = True
@@ -116,16 +116,16 @@ class BusReader(TypedReader[OverlappingTurns]):
     def take_message(self, fields: _Fields) -> _Fields:
         info = mapping(fields.get("info"))
         session, message = string(info.get("sessionID")), string(info.get("id"))
-        said = AnnouncedMessage(string(info.get("role")), session)
+        announced = AnnouncedMessage(string(info.get("role")), session)
         is_open = not info.get("finish") and "completed" not in mapping(info.get("time"))
         begins = is_open and message not in self._content.messages
-        if begins and said.role == "assistant":
+        if begins and announced.role == "assistant":
             self._join_turn(session, message)
         elif begins and not info.get("summary"):
             self._leave_answer()  # the user asks
-        self._content.announce(message, said)
+        self._content.announce(message, announced)
         turn = self._content.by_session.get(session)
-        if turn is not None and said.role == "assistant" and info.get("error"):
+        if turn is not None and announced.role == "assistant" and info.get("error"):
             turn.states_error = True
         return {"sessionID": session, "begins": begins}
 
@@ -152,7 +152,7 @@ class BusReader(TypedReader[OverlappingTurns]):
         part_id = string(fields.get("partID"))
         part = turn.parts.get(part_id) if turn else None
         message = string(fields.get("messageID"))
-        is_known = message in self._content.messages or message in self._content.heard
+        is_known = message in self._content.messages or message in self._content.sessions
         is_known = is_known or (part is not None and part.is_ended)
         if turn is None or part is None or part.is_ended or part.kind not in TEXTS:
             if not is_known and len(self._content.unplaced) < MOST_OPEN:

@@ -20,7 +20,7 @@ class AnnouncedPart(Struct):
     """A part that was announced: how much of its text was said, and how that ends."""
 
     kind: str
-    said: int = 0
+    length: int = 0
     tail: str = ""  # white space at the end of what came in deltas
     is_streamed: bool = False  # it began without a text, or deltas came
     is_ended: bool = False
@@ -28,7 +28,7 @@ class AnnouncedPart(Struct):
     def add(self, text: str) -> None:
         """A delta came."""
         self.is_streamed = True
-        self.said += len(text)
+        self.length += len(text)
         kept = text.rstrip()
         self.tail = text[len(kept) :] if kept else self.tail + text
 
@@ -96,10 +96,10 @@ class SessionTurn(OpenParts):
             self._start_part(kind, part_id)
             self._unended.add(part_id)
             part.is_streamed = not text
-        elif text and not part.said:
+        elif text and not part.length:
             part.is_streamed = is_ended  # else it grows with its statements, as before 1.2
-        self._add_text(kind, part_id, text[part.said :])
-        part.said = max(part.said, len(text))
+        self._add_text(kind, part_id, text[part.length :])
+        part.length = max(part.length, len(text))
         self._has_spoken = self._has_spoken or (kind == "text" and bool(text.strip()))
         if is_ended:
             part.is_ended = True

@@ -32,32 +32,32 @@ def as_messages(value: Any) -> list[dict[str, Any]]:
     return [each for each in found if each["parts"]]
 
 
-def _as_message(said: Fields) -> dict[str, Any]:
-    kind = said.get("type")
+def _as_message(item: Fields) -> dict[str, Any]:
+    kind = item.get("type")
     if kind == "reasoning":  # an item of Responses
-        return _new_message("assistant", list(_reasoning_item(said)))
+        return _new_message("assistant", list(_reasoning_item(item)))
     if kind == "function_call":
-        call = _call_part(said.get("call_id"), said.get("name"), said.get("arguments"))
+        call = _call_part(item.get("call_id"), item.get("name"), item.get("arguments"))
         return _new_message("assistant", [call])
     if kind == "function_call_output":
-        return _new_message("tool", [_call_result(said.get("call_id"), said.get("output"))])
-    role = said.get("role")
+        return _new_message("tool", [_call_result(item.get("call_id"), item.get("output"))])
+    role = item.get("role")
     if role == "tool":
-        return _new_message("tool", [_call_result(said.get("tool_call_id"), said.get("content"))])
-    return _new_message(role if isinstance(role, str) else "assistant", list(_message_parts(said)))
+        return _new_message("tool", [_call_result(item.get("tool_call_id"), item.get("content"))])
+    return _new_message(role if isinstance(role, str) else "assistant", list(_message_parts(item)))
 
 
-def _message_parts(said: Fields) -> Iterator[dict[str, Any]]:
-    thought = next((said[k] for k in _THINKING if isinstance(said.get(k), str) and said[k]), "")
+def _message_parts(item: Fields) -> Iterator[dict[str, Any]]:
+    thought = next((item[k] for k in _THINKING if isinstance(item.get(k), str) and item[k]), "")
     if thought:
         yield _new_part("reasoning", content=thought)
-    content = said.get("content")
+    content = item.get("content")
     if isinstance(content, str) and content:
         yield _new_part("text", content=content)
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict):
             yield from _block_parts(block)
-    calls = said.get("tool_calls")
+    calls = item.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
             function = call.get("function")

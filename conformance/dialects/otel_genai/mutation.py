@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from conformance.core.json_values import list_at, text_at
-from conformance.dialects.otel_genai.vocabulary import SAID
+from conformance.dialects.otel_genai.vocabulary import ANSWERS
 from conformance.editing.edits import places_with
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
@@ -17,7 +17,7 @@ from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
-_PARTS: Final = (SAID, 0, "parts")
+_PARTS: Final = (ANSWERS, 0, "parts")
 _MESSAGES: Final = places_with(*_PARTS)
 
 _KINDS: Final[Mapping[str, TextKind]] = {"reasoning": "thinking", "text": "text"}
@@ -27,11 +27,11 @@ Part = dict[str, Any]
 
 def _part_deltas(place: int, piece: Piece) -> Iterator[Delta]:
     """The texts of parts: an answer is whole, so that each is one piece."""
-    for choice, message in enumerate(list_at(piece.payload, SAID)):
+    for choice, message in enumerate(list_at(piece.payload, ANSWERS)):
         for number, part in enumerate(list_at(message, "parts")):
             kind = _KINDS.get(text_at(part, "type"))
             if kind is not None and (text := text_at(part, "content")):
-                path = (SAID, choice, "parts", number, "content")
+                path = (ANSWERS, choice, "parts", number, "content")
                 yield Delta(place, (path,), kind, (kind, choice, number), text, choice)
 
 
@@ -102,7 +102,7 @@ OPERATORS.add("X10-reasoning-last", "Reasoning comes after the text.")(
 OPERATORS.add("N14-parts-are-content", "A message has a content where parts are due.")(
     _MESSAGES,
     lambda stream, site: stream.with_value(
-        site, (SAID, 0), {"role": "assistant", "content": "Hi.", "finish_reason": "stop"}
+        site, (ANSWERS, 0), {"role": "assistant", "content": "Hi.", "finish_reason": "stop"}
     ),
 )
 OPERATORS.add("T5-nameless-call", "A call does not name its tool.")(

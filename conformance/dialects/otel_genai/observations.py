@@ -16,7 +16,7 @@ from conformance.dialects.otel_genai.kept_messages import as_messages
 
 MARKS: Final = (b'"GENERATION"', b"response_data")
 _GIVEN: Final = "gen_ai.input.messages"
-_SAID: Final = "gen_ai.output.messages"
+_ANSWERS: Final = "gen_ai.output.messages"
 _INPUT: Final = "gen_ai.usage.input_tokens"
 _OUTPUT: Final = "gen_ai.usage.output_tokens"
 _REASONED: Final = "gen_ai.usage.reasoning.output_tokens"
@@ -33,7 +33,7 @@ def as_call(record: Fields) -> Fields:
     """The attributes of a call that one of them keeps; empty for anything else."""
     if record.get("type") == "GENERATION" and "output" in record:
         return _observed_call(record)
-    if "response_data" in record and _SAID not in record:
+    if "response_data" in record and _ANSWERS not in record:
         return _span_call(record)
     return {}
 
@@ -48,13 +48,15 @@ def _observed_call(record: Fields) -> dict[str, Any]:
 
 
 def _span_call(record: Fields) -> dict[str, Any]:
-    asked, answered = (_object(record.get(key)) for key in ("request_data", "response_data"))
-    said = answered.get("message", answered.get("combined_chunk_content"))
-    return _call_attributes(asked, said, asked.get("model"), answered.get("usage"), {})
+    request, answered = (_object(record.get(key)) for key in ("request_data", "response_data"))
+    answer = answered.get("message", answered.get("combined_chunk_content"))
+    return _call_attributes(request, answer, request.get("model"), answered.get("usage"), {})
 
 
-def _call_attributes(given: Any, said: Any, model: Any, usage: Any, more: Fields) -> dict[str, Any]:
-    answers = [{**each, "finish_reason": ""} for each in as_messages(said)]
+def _call_attributes(
+    given: Any, answer: Any, model: Any, usage: Any, more: Fields
+) -> dict[str, Any]:
+    answers = [{**each, "finish_reason": ""} for each in as_messages(answer)]
     joined = [part for each in answers for part in each["parts"]]
     # Items of one answer are one message; nothing states its reason.
     whole = [{"role": "assistant", "parts": joined, "finish_reason": ""}] if joined else []
@@ -64,7 +66,7 @@ def _call_attributes(given: Any, said: Any, model: Any, usage: Any, more: Fields
     return {
         **named,
         _GIVEN: as_messages(given),
-        _SAID: whole,
+        _ANSWERS: whole,
         **_token_counts(_object(usage)),
         **more,
     }

@@ -32,11 +32,11 @@ from conformance.dialects.json_edge import (
 )
 from conformance.dialects.otel_genai.vocabulary import (
     ANSWER,
+    ANSWERS,
     GIVEN,
     MESSAGE,
     OVERFLOW,
     PART,
-    SAID,
     THOUGHTS,
     UNKNOWN,
 )
@@ -133,7 +133,7 @@ class TelemetryReader(TypedReader[AnswerState]):
         if not is_answer(fields):
             self._sink.wire(UNKNOWN, event_data(payload))
             return
-        messages = elements(fields.get(SAID))[:_MOST_MESSAGES]
+        messages = elements(fields.get(ANSWERS))[:_MOST_MESSAGES]
         reasons = elements(fields.get("response_finish_reasons"))
         self._sink.wire(ANSWER, {**fields, **_agreements(fields, messages)})
         self._has_begun = bool(messages)
@@ -211,7 +211,7 @@ def _given_parts(body: Any) -> Iterator[Event]:
 def is_answer(fields: Mapping[str, Any]) -> bool:
     """Whether a body is what telemetry keeps of an answer."""
     is_failure = isinstance(fields.get("error_type"), str) and not fields.keys() & _OF_OTHERS
-    return isinstance(fields.get(SAID), list) or is_failure
+    return isinstance(fields.get(ANSWERS), list) or is_failure
 
 
 def recognises(_frame: Frame, payload: Any) -> bool:

@@ -17,8 +17,8 @@ def _ask_body(question: Question) -> dict[str, Any]:
 
 
 def _next_turns(after: Continuation) -> list[Any]:
-    said = [{"type": "text", "content": after.question}]
-    return [{"role": "user", "parts": said}] if after.question else []
+    parts = [{"type": "text", "content": after.question}]
+    return [{"role": "user", "parts": parts}] if after.question else []
 
 
 def _definitions(body: Mapping[str, Any]) -> Any:

@@ -14,7 +14,7 @@ PART: Final = "otel.part"
 UNKNOWN: Final = "otel.unknown"
 OVERFLOW: Final = "otel.overflow"
 GIVEN: Final = "input_messages"
-SAID: Final = "output_messages"
+ANSWERS: Final = "output_messages"
 THOUGHTS: Final = frozenset({"reasoning", "thinking"})
 """Types of parts that hold thinking: the convention's, and the one of Pydantic AI."""
 VOCABULARY: Final = vocabulary(NAME, ANSWER, MESSAGE, PART, UNKNOWN, OVERFLOW, "request.part")

@@ -80,14 +80,14 @@ class GrowingTextReader(GeneratedTextReader):
 
     def _new_text(self, text: str, fields: Fields, about: Fields) -> tuple[str, Fields]:
         """What a text adds to what was said, and what shows of how it does (rule 2)."""
-        said = self._so_far
-        if not said:
+        before = self._so_far
+        if not before:
             return text, {}
         ids, count = fields.get("output_ids"), whole(about.get("completion_tokens"))
         is_counted = isinstance(ids, list) and count is not None
-        continues = text.startswith(said)
+        continues = text.startswith(before)
         if len(ids or ()) == count if is_counted else continues:
-            return text[len(said) :] if continues else "", {
+            return text[len(before) :] if continues else "", {
                 "mode": "whole",
                 "strays": not continues,
             }

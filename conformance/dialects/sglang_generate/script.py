@@ -12,8 +12,8 @@ from conformance.dialects.wishes import WishForm
 
 def _stream_events(answer: ScriptedAnswer, request: Mapping[str, Any]) -> Iterator[ScriptedEvent]:
     # Prompts offer no tools: where others call one, it answers.
-    said = pieces_of(answer.text) if answer.calls else answer.text_pieces()
-    texts = [*_thought_pieces(answer, request), *said]
+    spoken = pieces_of(answer.text) if answer.calls else answer.text_pieces()
+    texts = [*_thought_pieces(answer, request), *spoken]
     for number in range(1, len(texts) + 1):
         is_last = number == len(texts) and answer.is_finished
         yield "", _event(answer, texts[:number], is_last=is_last)

@@ -12,7 +12,7 @@ from conformance.dialects.vercel_ui.wire_keys import (
     ENVELOPE,
     PARTS,
     WIRE_KEYS,
-    nothing_beside,
+    no_other_columns,
 )
 
 DIALECT: Final = Dialect(
@@ -20,7 +20,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=UiMessageReader,
     recognises=recognises,
-    columns=PARTS.columns(nothing_beside),
+    columns=PARTS.columns(no_other_columns),
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
     bounds=BOUNDS,

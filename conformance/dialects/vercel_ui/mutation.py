@@ -83,12 +83,12 @@ def _leave_try(stream: Stream, site: int) -> Stream | None:
     """The text of a try that broke off stays next to the next try, in a separate step."""
     begun = stream.pieces[site]
     kind = begun.type.removesuffix("-start")
-    said = "".join(
+    streamed = "".join(
         stream.text_at(n, "delta")
         for n in stream.typed(f"{kind}-delta")
         if stream.value_at(n, "id") == stream.value_at(site, "id")
     )
-    cut = said[: len(said) * 2 // 3].rsplit(" ", 1)[0]
+    cut = streamed[: len(streamed) * 2 // 3].rsplit(" ", 1)[0]
     steps = stream.typed("start-step")
     if len(cut) < _LONG_TRY or not cut[-1].isalnum() or not steps or steps[-1] > site:
         return None
@@ -139,8 +139,8 @@ def _say_diagnostic(stream: Stream, site: int) -> Stream:
 def _say_outside(stream: Stream, site: int) -> Stream:
     """Text comes behind the end of the step."""
     named = {"id": "late"}
-    said = {"type": "text-delta", **named, "delta": "And on."}
-    parts = ({"type": "text-start", **named}, said, {"type": "text-end", **named})
+    delta = {"type": "text-delta", **named, "delta": "And on."}
+    parts = ({"type": "text-start", **named}, delta, {"type": "text-end", **named})
     pieces = [stream.pieces[site].with_payload(each) for each in parts]
     return stream.swap(site, stream.pieces[site], *pieces)
 

@@ -48,13 +48,13 @@ class KnownCalls:
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
-        self._is_asked = False
+        self._has_request = False
         self.has_shown = False
 
     def read_request(self, request: Request) -> None:
         messages = mapping(request.json).get("messages")
         if isinstance(messages, list):
-            self._is_asked = True
+            self._has_request = True
             for message in objects(messages):
                 for part in objects(message.get("parts")):
                     self._add(string(part.get("toolCallId")))
@@ -72,7 +72,7 @@ class KnownCalls:
         if kind not in _AFTERWARDS or not call_id or len(self._ids) >= MOST_OPEN:
             return {}
         is_known = call_id in self._ids
-        return {"call_known": is_known} if is_known or self._is_asked or self.has_shown else {}
+        return {"call_known": is_known} if is_known or self._has_request or self.has_shown else {}
 
     def _add(self, call_id: str) -> None:
         if call_id and len(self._ids) < MOST_OPEN:
@@ -156,8 +156,8 @@ class UiMessageReader(TypedReader[UiParts]):
             self._content.close()
             reason = string(fields.get("finishReason")) if kind == "finish" else kind
             if reason:
-                said = {"choice": 0, "reason": _REASONS.get(reason, reason)}
-                self._sink.emit("finish", said)
+                finish = {"choice": 0, "reason": _REASONS.get(reason, reason)}
+                self._sink.emit("finish", finish)
         elif kind == "error":
             message = string(fields.get("errorText"))
             self._sink.emit("error", {"choice": 0, "code": "", "message": message, "final": False})

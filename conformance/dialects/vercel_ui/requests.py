@@ -15,8 +15,8 @@ from conformance.dialects.requests import Continuation, Question, RequestForm
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
-    said = {"id": "user-0", "role": "user", "parts": [{"type": "text", "text": question.text}]}
-    return {"trigger": "submit-message", "messages": [said]}
+    message = {"id": "user-0", "role": "user", "parts": [{"type": "text", "text": question.text}]}
+    return {"trigger": "submit-message", "messages": [message]}
 
 
 def _next_turns(after: Continuation) -> list[Any]:

@@ -55,6 +55,6 @@ ENVELOPE: Final = SseEnvelope(finishes=_finishes)
 BOUNDS: Final = replace(PARTS.bounds(), last=frozenset({"[DONE]"}))
 
 
-def nothing_beside(fields: Mapping[str, Any]) -> tuple[str, ...] | None:
+def no_other_columns(fields: Mapping[str, Any]) -> tuple[str, ...] | None:
     """What a provider adds to a part goes with no other part."""
     return None if "providerMetadata" in fields else ()

@@ -23,16 +23,16 @@ TEXTS: Final[Mapping[str, str]] = {
 }
 
 
-def is_unchanged_text(text: str, columns: DeltaColumns, said: Event) -> bool:
+def is_unchanged_text(text: str, columns: DeltaColumns, event: Event) -> bool:
     """Whether the reader held nothing back, before this text or of it.
 
     Of white space before the first word, what follows may be something else.
     """
-    if said.data.get("blank"):
+    if event.data.get("blank"):
         return False
     if not columns.alone:
         return True
-    return said.data.get(TEXTS[said.type]) == text and not set(columns.alone) & set(text)
+    return event.data.get(TEXTS[event.type]) == text and not set(columns.alone) & set(text)
 
 
 def set_text(payload: Any, columns: DeltaColumns, text: str) -> None:

@@ -118,15 +118,15 @@ def _picture_lines(
     try:
         exchange = without_secrets(recorded.exchange(stream))
         traced = trace_exchange(stream, exchange, _FRAMES)
-        beside = hop_answers(report, stream, recorded.latest, exchange)
+        others = hop_answers(report, stream, recorded.latest, exchange)
     except ConformanceError as error:
         why = str(error) if keeps_files(report) else "recordings are kept only with --save DIR"
         return [f'<p class="left-out">No picture: {escape_html(why)}</p>'], {}
     findings: dict[int, list[PlacedFinding]] = {}
     for one in placed[:_FINDINGS]:
         findings.setdefault(one.finding.event, []).append(one)
-    picture = ExchangePicture(number, traced, findings, recorded.clean, *hop_span(beside))
-    lines = picture_lines(picture, budget, hop_lines(picture, beside))
+    picture = ExchangePicture(number, traced, findings, recorded.clean, *hop_span(others))
+    lines = picture_lines(picture, budget, hop_lines(picture, others))
     return list(lines), picture.anchors
 
 
@@ -158,11 +158,11 @@ def _finding_article(
 def _event_lines(stream: StreamResult, finding: Finding) -> Iterator[str]:
     """The events around the finding; where both hops were compared, side by side."""
     context = f"<pre>{''.join(map(_context_line, finding.context))}</pre>"
-    beside = "".join(f"{escape_html(line)}\n" for line in upstream_lines(finding))
-    if beside:
+    upstream = "".join(f"{escape_html(line)}\n" for line in upstream_lines(finding))
+    if upstream:
         yield f'<div class="hops"><div><p class="when">{escape_html(stream.hop or "sent")}</p>'
         label = related_label(finding)
-        yield f'{context}</div><div><p class="when">{label}</p><pre>{beside}</pre></div></div>'
+        yield f'{context}</div><div><p class="when">{label}</p><pre>{upstream}</pre></div></div>'
     elif finding.context:
         yield context
 

@@ -166,11 +166,11 @@ class Letter:
 class Slice:
     """One slice of an exchange and the memory of the rules that share it, by position.
 
-    `heard` holds when each letter came last: running number of the event, frame, and type.
+    `marks` holds when each letter came last: running number of the event, frame, and type.
     `opened` has the running number at which a rule opened the slice.
     """
 
-    __slots__ = ("context", "frame", "heard", "key", "memory", "opened", "state")
+    __slots__ = ("context", "frame", "key", "marks", "memory", "opened", "state")
 
     def __init__(self, key: Key, state: Any, rules: int, context: Context) -> None:
         self.key = key
@@ -179,7 +179,7 @@ class Slice:
         self.frame = 0
         self.memory: list[Any] = [None] * rules
         self.opened: list[int] = [0] * rules
-        self.heard: dict[Letter, tuple[int, int, str]] = {}
+        self.marks: dict[Letter, tuple[int, int, str]] = {}
 
     def remembered(self, position: int, kind: type[T]) -> T:
         """What a rule keeps of the slice, made when there is something to keep."""
@@ -191,12 +191,12 @@ class Slice:
     def last_mark(self, position: int, among: Collection[str] | None = None) -> Mark | None:
         """The last event before the current one that a rule got under one of the names."""
         latest: tuple[int, int, str] | None = None
-        for letter, heard in self.heard.items():
+        for letter, marks in self.marks.items():
             names = letter.names[position]
             if not names or (among is not None and names.isdisjoint(among)):
                 continue
-            if heard[0] >= self.opened[position] and (latest is None or heard > latest):
-                latest = heard
+            if marks[0] >= self.opened[position] and (latest is None or marks > latest):
+                latest = marks
         return None if latest is None else Mark(latest[2], latest[1])
 
 

@@ -181,9 +181,9 @@ class CollectMachine(Machine):
         if found is None:
             has_subject = bool(state.count) or (bool(stated) and not self.form.contains)
             return FIRED if is_first and has_subject else None
-        said, wanted, got = found
+        where, wanted, got = found
         after = self._last_mark(slice_, event if has_more else None)
-        message = f"{path} of {event.type}{said}"
+        message = f"{path} of {event.type}{where}"
         if stated is MISSING:
             message = f"{event.type} has no {path} for what {after} ended"
         kinds, held = self.types(self.collecting), fields_held({path: stated})
@@ -211,18 +211,18 @@ class CollectMachine(Machine):
         parts = "/".join(self.describe(self.collecting))
         if not state.count:
             states = first_difference(collected, stated).has
-            said = f": expected nothing, as no {parts} was streamed, got {states}"
-            return said, "nothing", states
+            where = f": expected nothing, as no {parts} was streamed, got {states}"
+            return where, "nothing", states
         parts = f"the last {parts}" if self.form.how == "last" else f"{state.count} {parts}"
         if self.form.how == "concat" and isinstance(collected, str) and isinstance(stated, str):
             at, had, states = difference(collected, stated)
             number = state.event_of(at)
             source = "" if number is None else f" (that character came in event {number})"
-            said = f"the {parts} joined at character {at}: joined {had}, stated {states}{source}"
+            where = f"the {parts} joined at character {at}: joined {had}, stated {states}{source}"
         else:
             path, had, states, _ = first_difference(collected, stated)
-            said = f"{parts} at {path}: streamed {had}, stated {states}"
-        return f" differs from {said}", had, states
+            where = f"{parts} at {path}: streamed {had}, stated {states}"
+        return f" differs from {where}", had, states
 
     def _judge(self, is_first: bool, has_more: bool, slice_: Slice, event: Event) -> Report:
         after = self._last_mark(slice_, event if has_more else None)
@@ -259,8 +259,8 @@ class CollectMachine(Machine):
         if wanted.holds(text) or not self.form.mentions:
             return wanted.holds(text)
         tags = list(dict.fromkeys(_TAG.findall(text)))[:_MOST_TAGS]
-        asked = {t for t in tags if context.spelled(t) or context.spelled(t.replace("/", "", 1))}
-        return wanted.holds(_TAG.sub(lambda tag: "" if tag[0] in asked else tag[0], text))
+        spelled = {t for t in tags if context.spelled(t) or context.spelled(t.replace("/", "", 1))}
+        return wanted.holds(_TAG.sub(lambda tag: "" if tag[0] in spelled else tag[0], text))
 
 
 def _missing_value(collected: Any, stated: Any) -> _Fault | None:

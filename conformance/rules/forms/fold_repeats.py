@@ -174,8 +174,8 @@ class _SpokenPart:
 
 
 def _is_cut(text: str, at_least: int) -> bool:
-    said = text.strip()
-    return len(said) >= at_least and (said[-1].isalnum() or said[-1] in _GOES_ON)
+    shown = text.strip()
+    return len(shown) >= at_least and (shown[-1].isalnum() or shown[-1] in _GOES_ON)
 
 
 def _is_refrain(text: str) -> bool:
@@ -183,11 +183,11 @@ def _is_refrain(text: str) -> bool:
     return any(each in (each * 2)[1:-1] for each in (text, f"{text.strip()} "))
 
 
-def _restates_text(piece: str, said: str, at_least: int) -> bool:
+def _restates_text(piece: str, before: str, at_least: int) -> bool:
     """Whether a delta begins with all that was said (rule 7)."""
-    if not 0 < at_least <= len(said) <= len(piece) or not piece.startswith(said):
+    if not 0 < at_least <= len(before) <= len(piece) or not piece.startswith(before):
         return False
-    return len(said) < LONGEST and not _is_refrain(said)
+    return len(before) < LONGEST and not _is_refrain(before)
 
 
 class _SliceParts(dict[Key, _SpokenPart]):

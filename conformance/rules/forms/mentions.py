@@ -222,15 +222,15 @@ class MentionSearch(Search):
         self._code.end_run()
         if self._code.fence:
             return True
-        behind = whole[end : end + LONGEST_SPAN]
+        rest = whole[end : end + LONGEST_SPAN]
         if self._code.span:
-            closes = _closes_span(behind, self._code.span, is_over=is_over)
+            closes = _closes_span(rest, self._code.span, is_over=is_over)
             if closes is not False:
                 return closes
         closing = _QUOTES.get(whole[start - 1 : start], "")
         if not closing:
             return False
-        return behind[0] in closing if behind else (False if is_over else None)
+        return rest[0] in closing if rest else (False if is_over else None)
 
     def _surplus_length(self, whole: str) -> int:
         surplus = super()._surplus_length(whole)
@@ -251,13 +251,13 @@ class MentionSearch(Search):
             self._code_at = until
 
 
-def _closes_span(behind: str, run: int, *, is_over: bool) -> bool | None:
+def _closes_span(rest: str, run: int, *, is_over: bool) -> bool | None:
     """Whether a span of so many backticks closes on this line; None where more has to come.
 
     False is for spans that do not.
     """
-    line, ended, _ = behind.partition("\n")
-    is_whole = bool(ended) or is_over or len(behind) >= LONGEST_SPAN
+    line, ended, _ = rest.partition("\n")
+    is_whole = bool(ended) or is_over or len(rest) >= LONGEST_SPAN
     for ticks in re.finditer("`+", line):
         if ticks.end() == len(line) and not is_whole:
             return None

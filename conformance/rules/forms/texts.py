@@ -209,9 +209,9 @@ class Search:
 
     def _hit_at(self, whole: str, at: int, needle: str) -> Hit:
         (first, _), (last, end) = self._event_at(at), self._event_at(at + len(needle) - 1)
-        behind = min(at + min(len(needle), _MOST_SHOWN) + _AFTER, end)
+        shown_end = min(at + min(len(needle), _MOST_SHOWN) + _AFTER, end)
         before = self._earlier.end() + whole[:at]
-        return Hit(needle, text_around(before, whole[at:end], behind - at), first, last)
+        return Hit(needle, text_around(before, whole[at:end], shown_end - at), first, last)
 
     def _event_at(self, position: int) -> tuple[int, int]:
         """The event that holds a character, and where its text ends."""

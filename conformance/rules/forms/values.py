@@ -105,7 +105,7 @@ class ValueSeries(Struct):
     """The values of one slice so far."""
 
     last: Any = MISSING
-    seen: dict[bytes, Mark] = field(default_factory=dict)
+    first_marks: dict[bytes, Mark] = field(default_factory=dict)
 
 
 class ValuesMachine(Machine):
@@ -196,11 +196,11 @@ class _TakeConstant(_TakeValue):
 class _TakeDistinct(_TakeValue):
     def wanted(self, series: ValueSeries, value: Any, event: Event) -> str | None:
         known = hashlib.blake2b(token(value).encode("utf-8", "replace")).digest()
-        if known in series.seen:
-            return f"a value not used by {series.seen[known]}"
-        if len(series.seen) >= MOST_VALUES:
+        if known in series.first_marks:
+            return f"a value not used by {series.first_marks[known]}"
+        if len(series.first_marks) >= MOST_VALUES:
             raise CapReachedError(f"more than {MOST_VALUES} distinct values")
-        series.seen[known] = Mark(event.type, event.number)
+        series.first_marks[known] = Mark(event.type, event.number)
         return None
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:

@@ -199,7 +199,7 @@ class _Turn:
             await self._take_lines(stops=stops)
         except BrokenExchange as broken:
             self.end, self.fault = broken.end, f"{broken}{self._process.stderr_words()}"
-        if self._conversation is not None and self._conversation.is_asked:
+        if self._conversation is not None and self._conversation.is_prompted:
             self.fault = self.fault or self._conversation.refusal
         self.has_ended = self.has_ended or bool(self.fault)
         if not self._is_answered:
@@ -266,7 +266,7 @@ class _Turn:
             if self._conversation is None:
                 self._is_answered = True
             else:
-                self._is_answered = self._is_answered or self._conversation.is_asked
+                self._is_answered = self._is_answered or self._conversation.is_prompted
                 self._send_messages(self._conversation.take(message))
 
     def _send_messages(self, messages: list[Message]) -> None:

@@ -63,8 +63,8 @@ class ExchangeReplays(CaseSeries):
         """The result over all replays of the exchange."""
         exchange = self.recorded.exchange
         gathered = GatheredReplays()
-        asked = case_conversation(exchange, self.judging.profile)
-        command = with_called_tools(asked, self.recorded.own_tools)
+        conversation = case_conversation(exchange, self.judging.profile)
+        command = with_called_tools(conversation, self.recorded.own_tools)
         # A client that asks for a stream is owed none of a whole body, and the other way round.
         if _is_whole(exchange) == (BODIES in self.endpoint.about.features):
             skipped = self._replay_all(gathered, command, edited=edited)
@@ -121,8 +121,8 @@ class ExchangeReplays(CaseSeries):
         if answered.how not in ENDS:
             why = f"{answered.how} is no end of a stream"
         elif not case.is_served:
-            said = case.adapter_reason() or self.endpoint.stderr_tail()
-            why = f"the client asked for {case.requests}{said}"
+            stated = case.adapter_reason() or self.endpoint.stderr_tail()
+            why = f"the client asked for {case.requests}{stated}"
         if why:
             return no_answer(where, AdapterAnswer("errored", why=why))
         made = self.judging.judge_stream(self._read_sent(variation), answered, variation.kind)
@@ -166,10 +166,10 @@ class ExchangeReplays(CaseSeries):
                 gathered.add_replay("next request", no_answer("next-request", answered))
 
     def _judge_talk(
-        self, made: ClientLedger, given: Sequence[Mapping[str, Any]], asked: Exchange
+        self, made: ClientLedger, given: Sequence[Mapping[str, Any]], conversation: Exchange
     ) -> None:
         """Whether a next request repeats the turns before as they were."""
-        sent, talk = self.recorded, whole_talk(asked, self.judging.dialect)
+        sent, talk = self.recorded, whole_talk(conversation, self.judging.dialect)
         if talk is None:
             return
         wrong = talk_fault(given, sent, talk, is_inline=bool(self.judging.reading.markers))
@@ -216,11 +216,11 @@ def _turn_exchanges(
 
 def _repeated_request(seen: Sequence[ServedRequest]) -> HarnessFault | None:
     """Where an answer that had begun well was asked for again; who looks its model up does not."""
-    asked = [each for each in seen if each.exchange or each.why]
-    begun = [each for each in asked[:-1] if each.sent and each.status == _OK]
+    requests = [each for each in seen if each.exchange or each.why]
+    begun = [each for each in requests[:-1] if each.sent and each.status == _OK]
     if not begun:
         return None
-    return "one request", f"{len(asked)} requests"
+    return "one request", f"{len(requests)} requests"
 
 
 def _tool_result(call: Mapping[str, Any]) -> dict[str, Any]:

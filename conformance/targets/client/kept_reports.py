@@ -19,7 +19,7 @@ from conformance.core.events import Exchange
 from conformance.judging.client_view import IMPLEMENTATION
 from conformance.recordings.redaction import redact_evidence
 
-SEEN_AT: Final = "seen_at"
+REPORTED_AT: Final = "seen_at"
 _FOLDERS: Final = 2
 
 
@@ -36,7 +36,7 @@ def keep_reports(
     if not exchanges:
         return
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    extra = {**header.extra, IMPLEMENTATION: implementation, SEEN_AT: now}
+    extra = {**header.extra, IMPLEMENTATION: implementation, REPORTED_AT: now}
     cassette = Cassette(replace(header, extra=extra), tuple(exchanges))
     clean = redact_evidence(cassette, Redactor(opaque=False))
     path.parent.mkdir(parents=True, exist_ok=True)

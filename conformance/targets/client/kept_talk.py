@@ -30,9 +30,9 @@ _TELLING: Final = 8  # characters without which a text may stand anywhere
 _SHOWN: Final = 60
 
 
-def whole_talk(asked: Exchange, dialect: Dialect) -> RepeatedTalk | None:
+def whole_talk(exchange: Exchange, dialect: Dialect) -> RepeatedTalk | None:
     """The history of a request; None where it repeats nothing, or the server keeps it."""
-    talk = RepeatedTalk.of(asked, dialect)
+    talk = RepeatedTalk.of(exchange, dialect)
     return None if talk is None or goes_on_from_kept(dialect.name, talk.body) else talk
 
 

@@ -61,9 +61,9 @@ def _order(keys: Sequence[_Key], *, is_after_finish: bool) -> list[tuple[int, in
         kind, choice = keys[at]
         if kind != _CALL:
             return at, at
-        beside = finishes.get(choice, texts.get(choice, at))
-        late = beside - 0.5 if choice in finishes else beside + 0.5
-        return (late, beside) if late > at or is_after_finish else (at, at)
+        next_to = finishes.get(choice, texts.get(choice, at))
+        late = next_to - 0.5 if choice in finishes else next_to + 0.5
+        return (late, next_to) if late > at or is_after_finish else (at, at)
 
     places = sorted((place(at), at) for at in range(len(keys)))
-    return [(at, beside) for (_, beside), at in places]
+    return [(at, next_to) for (_, next_to), at in places]

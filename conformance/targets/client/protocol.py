@@ -147,8 +147,8 @@ def _schema_fault(value: Mapping[str, Any], kind: str) -> str:
     if error is None:
         return "it is no known answer"
     fault = schema_fault(error, view)
-    said = f"expected {fault.wanted}, got {view(fault.value)}"
-    return f"{fault.path}: {said}" if fault.path else said
+    found_value = f"expected {fault.wanted}, got {view(fault.value)}"
+    return f"{fault.path}: {found_value}" if fault.path else found_value
 
 
 @cache

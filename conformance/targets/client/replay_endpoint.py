@@ -31,7 +31,7 @@ from conformance.targets.replay import ReplayOptions, ServedRequest, ThreadedSer
 from conformance.targets.replay.matching import (
     asks_other_form,
     other_version,
-    version_asked,
+    requested_version,
 )
 from conformance.wire.requests import json_or_none
 
@@ -77,8 +77,8 @@ class ReplayedCase(NamedTuple):
         here = framing_of(served)
         dialect_of = get(dialect)
         for each in self.seen:
-            if asked := other_version(known, dialect_of, each.body):
-                return f"it asked in version {asked}, another one was recorded"
+            if version := other_version(known, dialect_of, each.body):
+                return f"it asked in version {version}, another one was recorded"
         streams = any(dialect_of.asks_for_stream(e.path, json_or_none(e.body)) for e in self.seen)
         wanted = "a whole body" if not streams else "a stream" if here == "body" else "events"
         was = {"body": "a whole body", "array": "an array"}.get(here, "a stream")
@@ -88,18 +88,18 @@ class ReplayedCase(NamedTuple):
 class RequestLog(Struct):
     """What the replay server saw, by the name of the case, and when each request had its end."""
 
-    seen: dict[str, list[tuple[ServedRequest, float]]] = field(default_factory=dict)
+    requests: dict[str, list[tuple[ServedRequest, float]]] = field(default_factory=dict)
 
-    def note_request(self, seen: ServedRequest) -> None:
+    def note_request(self, requests: ServedRequest) -> None:
         """Called by the server, in its thread."""
-        self.seen.setdefault(seen.name, []).append((seen, time.monotonic()))
+        self.requests.setdefault(requests.name, []).append((requests, time.monotonic()))
 
     def take_requests(self, name: str) -> tuple[list[ServedRequest], list[float]]:
         """The requests of a case, and how long after the one before each of them began."""
-        noted = self.seen.pop(name, [])
+        noted = self.requests.pop(name, [])
         ends = [0.0, *(end for _, end in noted)]
-        waits = [end - seen.ms / 1000 - ends[n] for n, (seen, end) in enumerate(noted)]
-        return [seen for seen, _ in noted], waits
+        waits = [end - requests.ms / 1000 - ends[n] for n, (requests, end) in enumerate(noted)]
+        return [requests for requests, _ in noted], waits
 
 
 class ReplayEndpoint:
@@ -163,8 +163,8 @@ class ReplayEndpoint:
         # Any request of this dialect is answered: a client writes its own.
         served = (replace(each, request=None, hop="", dialect=dialect) for each in answers)
         cassette = Cassette(Header(dialect=dialect), tuple(served))
-        asked = answers[0].request if answers else None
-        version = version_asked(get(dialect), asked.json) if asked else ""
+        request = answers[0].request if answers else None
+        version = requested_version(get(dialect), request.json) if request else ""
         chosen = replace(options or ReplayOptions(), own_form=True, version=version)
         name = self._server.mount(cassette, name=f"case-{seq}", options=chosen)
         url = self._server.base_url(name) + _base_path(dialect)
@@ -225,12 +225,12 @@ class ReplayEndpoint:
             self._given_up = f"stopped, since it does not start again: {err}"
 
 
-def _with_loop(answered: AdapterAnswer, asked: int) -> AdapterAnswer:
+def _with_loop(answered: AdapterAnswer, count: int) -> AdapterAnswer:
     """A case that was not answered, with what explains it where the client asked on and on."""
-    if answered.how != "errored" or asked < _LOOP:
+    if answered.how != "errored" or count < _LOOP:
         return answered
     off = "retries, and loops that carry out calls, have to be off"
-    return replace(answered, why=f"{answered.why}; it asked {asked} times: {off}")
+    return replace(answered, why=f"{answered.why}; it asked {count} times: {off}")
 
 
 def _base_path(dialect: str) -> str:

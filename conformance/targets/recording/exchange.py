@@ -109,7 +109,7 @@ class ExchangeRecorder:
         self._joined = self._fed = self._written = 0
         self.response: Response | None = None
         self._is_given_up = self._is_touching = False
-        self._end_ms, self._told_note = 0.0, ""
+        self._end_ms, self._note_given = 0.0, ""
         self._chunks = self._size = 0
         self._ending: Ending | None = None
         self._last = perf_counter() if came is None else came
@@ -248,7 +248,7 @@ class ExchangeRecorder:
         self._write_chunks((), closes=True)
         self._write_messages(closes=True)
         self._ending = self._ending or how
-        self._told_note = self.note or note
+        self._note_given = self.note or note
         counts = set(self._redactor.counts()) - self._counted if self._redactor else ()
         self._is_touching = is_touching(counts) and bool(
             self._changed or self._is_request_changed or self._is_given_up
@@ -276,7 +276,7 @@ class ExchangeRecorder:
             chunks=self._chunks,
             size=self._size,
             end=self._ending,
-            note=self._told_note,
+            note=self._note_given,
         )
 
     def _touched_rules(self, end: Ending, *, judges: bool) -> tuple[str, ...]:
@@ -288,7 +288,7 @@ class ExchangeRecorder:
                 with self.file.limit_time(_MOST_JUDGING_S):
                     changed = self._changed
                     return rules_touched(self.file.path, self.number, end, self.request, changed)
-        self._told_note = self._told_note or _UNJUDGED
+        self._note_given = self._note_given or _UNJUDGED
         return EVERY_RULE
 
     def _write_chunks(self, chunks: Sequence[Chunk], *, closes: bool = False) -> None:

@@ -214,7 +214,7 @@ class _WorkerLink(asyncio.Protocol):
         self._take = take
         self._reader = MessageReader()
         self._transport: asyncio.Transport
-        self._heard = self._known = 0
+        self._received = self._known = 0
         self._waited = 0
 
     @property
@@ -232,7 +232,7 @@ class _WorkerLink(asyncio.Protocol):
     def went_on(self) -> bool:
         """Whether it took or reported anything since the last call."""
         before = self._known, self._waited
-        self._known, self._waited = self._heard, self.waiting
+        self._known, self._waited = self._received, self.waiting
         return before != (self._known, self._waited)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -240,7 +240,7 @@ class _WorkerLink(asyncio.Protocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        self._heard += len(data)
+        self._received += len(data)
         for message, _ in self._reader.feed(data):
             if isinstance(message, WorkerDone):
                 self.ended.set()

@@ -97,11 +97,11 @@ def other_version(exchange: Exchange, dialect: Dialect, request_body: bytes) -> 
     """The version in which a request asks; empty where it is that of the recorded one."""
     if exchange.request is None or dialect.request is None:
         return ""
-    asked = version_asked(dialect, json_or_none(request_body))
-    return asked if asked != version_asked(dialect, exchange.request.json) else ""
+    version = requested_version(dialect, json_or_none(request_body))
+    return version if version != requested_version(dialect, exchange.request.json) else ""
 
 
-def version_asked(dialect: Dialect, body: Any) -> str:
+def requested_version(dialect: Dialect, body: Any) -> str:
     """In which version of the API a request asks; empty where answers are alike in all."""
     return dialect.request.version_of(body) if dialect.request else ""
 
@@ -132,8 +132,8 @@ class ExchangeIndex:
         self._sockets: defaultdict[str | None, list[int]] = defaultdict(list)
         for number, entry in enumerate(self.entries):
             if entry.is_socket:
-                asked = entry.exchange.request
-                path = None if asked is None else asked.path.partition("?")[0]
+                request = entry.exchange.request
+                path = None if request is None else request.path.partition("?")[0]
                 self._sockets[None if path is None else self._compared_path(path)].append(number)
             else:
                 self._add_entry(number, entry.exchange.request)
@@ -227,8 +227,8 @@ class ExchangeIndex:
             if self.options.own_form and asks_other_form(exchange, wanted.target, wanted.body):
                 return False
             if self.options.version and (about := SUPPORTED.get(exchange.dialect or "")):
-                asked = version_asked(about, json_or_none(wanted.body))
-                return asked == self.options.version
+                version = requested_version(about, json_or_none(wanted.body))
+                return version == self.options.version
             return endpoint is None or endpoint.serves(wanted.path)
         return not self.differing_part(exchange.request, wanted)
 

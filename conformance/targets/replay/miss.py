@@ -18,7 +18,7 @@ from conformance.targets.replay.matching import ExchangeIndex, RequestKey, path_
 from conformance.targets.replay.tape import ExchangeAddress, RecordedExchange
 from conformance.wire.requests import json_or_none
 
-_TOLD: Final = 5
+_MOST_FACTS: Final = 5
 _WALKED: Final = 20  # differences of one request
 _COMPARED: Final = 8  # recorded requests that are compared in full
 _RANKED: Final = 1_000  # and at first sight
@@ -88,9 +88,9 @@ def explain_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
         return ReplayMiss(f"no recorded exchange answers {what}: none holds a request")
     _, entry, head, found = nearest
     where = f"nearest is {visible(str(entry.address), 200)}"
-    facts = [visible(fact, 200) for fact in (*head, *map(str, found[:_TOLD]))]
+    facts = [visible(fact, 200) for fact in (*head, *map(str, found[:_MOST_FACTS]))]
     why = f"no recorded exchange answers {what}; {where}: {'; '.join(facts)}"
-    return ReplayMiss(why, entry.address, found[:_TOLD])
+    return ReplayMiss(why, entry.address, found[:_MOST_FACTS])
 
 
 def explain_socket_miss(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
@@ -115,7 +115,7 @@ def explain_message_miss(
     clean = Redactor(opaque=False)
     came, kept = (_redacted_value(json_or_none(each), clean) for each in (sent, recorded))
     found = find_differences(came, kept, _WALKED)
-    found = tuple(each for each in found if each.path not in index.options.ignore)[:_TOLD]
+    found = tuple(each for each in found if each.path not in index.options.ignore)[:_MOST_FACTS]
     facts = "; ".join(visible(str(each), 200) for each in found) or "it is another one"
     where = f"nearest is {visible(str(entry.address), 200)}"
     return ReplayMiss(f"{what}; {where}: {facts}", entry.address, found)

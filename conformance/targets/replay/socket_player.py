@@ -62,7 +62,7 @@ class SocketPlayer:
         self._stream = _stream_on(transport, early, state)
         self._inbox: asyncio.Queue[bytes] = asyncio.Queue(_MOST_WAITING)
         self._first: bytes | None = None
-        self._asked = self._sent = 0
+        self._messages = self._sent = 0
         self._match: ReplayMatch | None = None
         self._due = 0.0
         self._task: asyncio.Task[None]
@@ -152,7 +152,7 @@ class SocketPlayer:
         sent, self._first = self._first, None
         if sent is None:
             sent = await self._next_message()
-        self._asked += 1
+        self._messages += 1
         self._due = asyncio.get_running_loop().time()
         if not self._index.answers_message(number, step.message.data, sent):
             raise self._miss(number, sent, step.message.data)
@@ -217,8 +217,8 @@ class SocketPlayer:
 
     def _miss(self, number: int, sent: bytes, recorded: bytes | None) -> _MissError:
         entry = self._index.entries[number]
-        asked = max(self._asked + (recorded is None), 1)
-        return _MissError(explain_message_miss(asked, sent, recorded, entry, self._index))
+        number_asked = max(self._messages + (recorded is None), 1)
+        return _MissError(explain_message_miss(number_asked, sent, recorded, entry, self._index))
 
     def _note(self, outcome: ReplayOutcome, instead: ReplayMiss | None = None) -> None:
         """How it ended, once; `instead` is why nothing answered."""
