@@ -29,6 +29,7 @@ from conformance.recordings.profile_variants import (
     profile_variants,
     shifting_rules,
 )
+from conformance.recordings.unchanged import UnchangedExchanges
 
 EVERY_RULE: Final = ("*",)
 # So much is judged twice without a noticeable wait; of a longer answer every rule is given up.
@@ -81,7 +82,7 @@ def touched_rules(
     if sum(_body_size(each) for each in evidence.exchanges) > _LONGEST:
         pairs = zip(evidence.exchanges, clean.exchanges, strict=True)
         return {a.number: EVERY_RULE for a, b in pairs if not _is_same(a, b)}
-    copies = _TwoCopies(evidence, clean)
+    copies = _TwoCopies(evidence, _sharing(evidence, clean))
     for book in (_shipped_rules(), *([rulebook] if rulebook is not None else [])):
         judged, results = copies.add_differing(book, None)
         if evidence.header.profile != _STRICT and not _are_strict(results, judged):
@@ -117,7 +118,9 @@ class _TwoCopies(Struct):
 
         Gives by what both copies were judged, and the results of the clean one.
         """
-        came, kept = (_stream_results(each, book, profile) for each in (self.evidence, self.clean))
+        shared = UnchangedExchanges(self.evidence.exchanges)
+        copies = (self.evidence, self.clean)
+        came, kept = (_stream_results(each, book, profile, shared) for each in copies)
         before, after = _outcomes_by_view(came), _outcomes_by_view(kept)
         for key in before.keys() | after.keys():
             one, other = before.get(key, {}), after.get(key, {})
@@ -133,7 +136,7 @@ class _TwoCopies(Struct):
         pairs = [
             (one, other)
             for one, other in zip(self.evidence.exchanges, self.clean.exchanges, strict=True)
-            if one.number in numbers and not _is_same(one, other)
+            if one.number in numbers and one is not other
         ]
         shifting = shifting_rules(book, dialect, pairs)
         if not shifting:
@@ -186,11 +189,11 @@ def _outcomes_by_view(results: Iterable[StreamResult]) -> _Judged:
 
 
 def _stream_results(
-    cassette: Cassette, rulebook: Rulebook, profile: str | None
+    cassette: Cassette, rulebook: Rulebook, profile: str | None, shared: UnchangedExchanges
 ) -> list[StreamResult]:
     recording = InMemory(_NOWHERE, "cassette", cassette)
     try:
-        return check_trusted(recording, rulebook, CheckChoices(profile=profile))
+        return check_trusted(recording, rulebook, CheckChoices(profile=profile), shared)
     except ConformanceError:
         return []
 
@@ -216,6 +219,13 @@ def _is_same(one: Exchange, other: Exchange) -> bool:
         and (one.request and one.request.json) == (other.request and other.request.json)
         and (one.response is None) == (other.response is None)
     )
+
+
+def _sharing(evidence: Cassette, clean: Cassette) -> Cassette:
+    """The clean copy with the very exchanges of the other where they are the same: judged once."""
+    pairs = zip(evidence.exchanges, clean.exchanges, strict=True)
+    shared = tuple(one if _is_same(one, other) else other for one, other in pairs)
+    return replace(clean, exchanges=shared)
 
 
 def _body_size(exchange: Exchange) -> int:
