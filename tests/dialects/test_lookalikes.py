@@ -89,6 +89,15 @@ def test_one_beginning_with_a_known_name_makes_no_stream_of_it(end: list[dict[st
     assert shown(opening, *lines, SAID) == "claude.stream-json"
 
 
+def test_lines_without_session_and_message_are_of_another_agent() -> None:
+    """Roo writes the content in the line."""
+    opening = {"type": "system", "subtype": "init", "protocol": "roo-cli-stream"}
+    lines: list[dict[str, Any]] = [{"type": "assistant", "id": 1, "content": "Hi"}]
+    assert shown(opening, *lines) is None
+    assert shown({**opening, "session_id": "s"}, *lines) == "claude.stream-json"
+    assert shown(opening, *lines, {"type": "assistant", "message": {}}) == "claude.stream-json"
+
+
 SOMEBODYS_OPENING: dict[str, Any] = {
     "type": "message_start",
     "message": {"id": "m", "role": "assistant", "model": "x"},

@@ -11,6 +11,7 @@ from conformance.dialects.claude_stream_json.reader import (
     NAME,
     VOCABULARY,
     StreamJsonReader,
+    doubts,
     recognises,
 )
 from conformance.dialects.claude_stream_json.wire_keys import RUN, WIRE_KEYS, line_id
@@ -45,6 +46,7 @@ DIALECT: Final = Dialect(
     vocabulary=VOCABULARY,
     reader=StreamJsonReader,
     recognises=recognises,
+    doubts=doubts,
     columns=RUN.columns(line_id, {"content_block_delta": "event"}),
     framing="lines",
     keys=WIRE_KEYS,

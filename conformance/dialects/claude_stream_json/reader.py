@@ -21,6 +21,7 @@ Rule 6: Qwen Code, which announces its version, numbers every block 0 and states
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
@@ -49,6 +50,7 @@ VOCABULARY: Final = Vocabulary(
 )
 _UNNAMED: Final = "message "  # and a number: of a message whose events have no id
 _NAMES: Final = frozenset({"uuid", "session_id"})
+_OWN: Final = frozenset({"session_id", "message"})
 _FAILURES: Final = ("is_api_error_message", "isApiErrorMessage")
 
 
@@ -223,3 +225,13 @@ def recognises(_frame: Frame, payload: Any) -> bool:
     if kind == "result":
         return isinstance(fields.get("is_error"), bool)
     return kind == "system" and isinstance(fields.get("subtype"), str)
+
+
+def doubts(payloads: Sequence[Mapping[str, Any]]) -> str | None:
+    """Other agents call their lines alike; those of Claude Code are of a session, with messages."""
+    kinds = {string(each.get("type")) for each in payloads}
+    if kinds.isdisjoint(("assistant", "user")) or any(
+        not _OWN.isdisjoint(each) for each in payloads
+    ):
+        return None
+    return "no line of it holds a session_id or a message"
