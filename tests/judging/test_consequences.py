@@ -132,7 +132,9 @@ def test_no_must_follows_from_a_should(
     """A report of MUST alone, and the exit code, would be silent about both."""
     named, asked = "history/responses/named-stored", "history/responses/named-asked"
     ledger = failing()
-    ledger.add(asked, Verdict.FAIL, findings=[plain_finding(rule=asked, level=follower)], by="links")
+    ledger.add(
+        asked, Verdict.FAIL, findings=[plain_finding(rule=asked, level=follower)], by="links"
+    )
     if is_earlier:
         ledger.reported_before[named] = leader
     else:
