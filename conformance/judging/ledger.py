@@ -50,8 +50,8 @@ class Ledger:
     """Verdict, reason and findings by rule, open to the writers until `result` is taken.
 
     `reported_before` has the rules, with their levels, that an earlier request breaks for an answer
-    that comes back here, too. Raises HarnessError for a writer that has no name, or comes after those that follow
-    it.
+    that comes back here, too. Raises HarnessError for a writer that has no name, or comes after
+    those that follow it.
     """
 
     def __init__(self, judged: StreamResult) -> None:
