@@ -229,7 +229,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking-shown": ("scenario/thinking",),
     "tail-kept": ("wire/chat/error-without-success",),
 }
-# Rule -> the fields without which nobody knows what it waits for; no other field is one.
+# Rule -> the fields without which nobody knows what it waits for.
 WAITS_FOR: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
     ("finish-present", "not-left-open"), ("choices", "index", "finish_reason")
 )

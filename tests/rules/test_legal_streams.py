@@ -1,0 +1,170 @@
+"""What vendors' newest software sends, and their clients take: no MUST speaks of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from conformance import Checker, Request
+from conformance.rules.verdicts import Level, Verdict
+from tests.rules.test_legal_answers import converse, streamed, verdict
+
+UI: Final = "wire/ui-message/"
+START: Final = {"type": "start", "messageId": "m"}
+STEP: Final = {"type": "start-step"}
+THOUGHT: Final = [
+    {"type": "reasoning-start", "id": "r"},
+    {"type": "reasoning-delta", "id": "r", "delta": "Low tide."},
+]
+SAID: Final = [
+    {"type": "text-start", "id": "t"},
+    {"type": "text-delta", "id": "t", "delta": "At"},
+]
+CALL: Final = {"type": "tool-input-start", "toolCallId": "c", "toolName": "tide"}
+FINISH: Final = {"type": "finish", "finishReason": "stop"}
+
+
+@pytest.mark.parametrize(
+    ("again", "wanted"),
+    [
+        ({"messageId": "m"}, Verdict.PASS),
+        ({}, Verdict.VACUOUS),
+        ({"messageId": "another"}, Verdict.FAIL),
+    ],
+    ids=["same", "unnamed", "another"],
+)
+def test_joined_streams_may_start_one_message_again(again: Any, wanted: Verdict) -> None:
+    """Run with ai 6.0.326 and 7.0.173: only another id makes them forget what was shown."""
+    events = [START, STEP, *THOUGHT, {"type": "start", **again}, *SAID]
+    asked = Request(json={"messages": []})
+    assert streamed(f"{UI}start-names-it", "vercel.ui", events, asked) is wanted
+
+
+@pytest.mark.parametrize(
+    ("rule", "left_open"),
+    [("reasoning-ended", THOUGHT), ("text-ended", SAID), ("input-complete", [CALL])],
+)
+def test_streamtext_ends_nothing_where_its_caller_aborts(rule: str, left_open: Any) -> None:
+    """As ai 6.0.326 and 7.0.173 send it. The end of a step is no abort."""
+    aborted = [START, STEP, *left_open, {"type": "abort"}]
+    assert streamed(f"{UI}{rule}", "vercel.ui", aborted) is not Verdict.FAIL
+    over = [START, STEP, *left_open, {"type": "finish-step"}, FINISH]
+    assert streamed(f"{UI}{rule}", "vercel.ui", over) is Verdict.FAIL
+
+
+def test_what_comes_after_the_finish_of_a_ui_message_is_shown() -> None:
+    """Run with ai 6.0.326 and 7.0.173."""
+    events = [START, STEP, {"type": "finish-step"}, FINISH, *SAID]
+    assert streamed(f"{UI}finish-last", "vercel.ui", events) is Verdict.FAIL
+    late = streamed("thinking/stream/before-finish", "vercel.ui", events)
+    assert late is Verdict.NOT_APPLICABLE
+
+
+def reasoned(*content: dict[str, Any], profile: str) -> Verdict:
+    rule = "thinking/stream/before-text"
+    body = json.dumps(converse(*content)).encode()
+    head = {"status": 200, "headers": [["content-type", "application/json"]]}
+    checker = Checker("bedrock.converse", profile, rules=[rule])
+    return checker.check([body], response=head).verdicts[rule]
+
+
+def test_claude_may_think_after_text_on_every_host() -> None:
+    """Adaptive thinking; of other models on Bedrock nobody saw it."""
+    thought = {"reasoningContent": {"reasoningText": {"text": "Low tide.", "signature": "E"}}}
+    content = [{"text": "I look."}, thought, {"text": "At nine."}]
+    assert reasoned(*content, profile="claude") is Verdict.NOT_APPLICABLE
+    assert reasoned(*content, profile="nova-2") is not Verdict.NOT_APPLICABLE
+
+
+def asked(rule: str, dialect: str, **body: Any) -> Verdict:
+    message = {"role": "user", "content": "Hi."}
+    request = Request(json={"model": "m", "messages": [message], **body})
+    checker = Checker(dialect, "strict", rules=[rule])
+    return checker.check([], request=request).verdicts[rule]
+
+
+BETA: Final = ["interleaved-thinking-2025-05-14"]
+BUDGET: Final = {"type": "enabled", "budget_tokens": 4096}
+
+
+@pytest.mark.parametrize(
+    ("beta", "wanted"), [(BETA, Verdict.NOT_APPLICABLE), (["other-2025-01-01"], Verdict.FAIL)]
+)
+def test_a_budget_over_several_calls_may_be_more_than_one_answer(
+    beta: Any, wanted: Verdict
+) -> None:
+    fields = {"thinking": BUDGET, "anthropic_beta": beta}
+    messages = asked(
+        "effort/messages/budget-below-max", "anthropic.messages", max_tokens=2048, **fields
+    )
+    on_bedrock = asked(
+        "effort/converse/budget-below-max",
+        "bedrock.converse",
+        inferenceConfig={"maxTokens": 2048},
+        additionalModelRequestFields=fields,
+    )
+    assert (messages, on_bedrock) == (wanted, wanted)
+
+
+@pytest.mark.parametrize(
+    ("thinking", "wanted"),
+    [({"type": "adaptive"}, Verdict.NOT_APPLICABLE), (BUDGET, Verdict.FAIL)],
+)
+def test_an_adaptive_turn_comes_back_as_it_came(thinking: Any, wanted: Verdict) -> None:
+    """Claude Opus 4.6 begins a turn with two line ends, and then thinks."""
+    thought = {"type": "thinking", "thinking": "Low tide.", "signature": "E"}
+    call = {"type": "tool_use", "id": "t", "name": "tide", "input": {}}
+    turn = {"role": "assistant", "content": [{"type": "text", "text": "\n\n"}, thought, call]}
+    found = asked(
+        "history/messages/first-in-content",
+        "anthropic.messages",
+        messages=[{"role": "user", "content": "Hi."}, turn],
+        thinking=thinking,
+    )
+    assert found is wanted
+
+
+@pytest.mark.parametrize(
+    ("rule", "status", "wanted"),
+    [
+        ("whole-items-closed", "incomplete", Verdict.FAIL),
+        ("whole-items-closed", "in_progress", Verdict.PASS),
+        ("whole-items-settled", "in_progress", Verdict.FAIL),
+    ],
+)
+def test_the_sentence_on_incomplete_items_is_of_no_other_ones(
+    rule: str, status: str, wanted: Verdict
+) -> None:
+    item = {"id": "m", "type": "message", "role": "assistant", "status": status, "content": []}
+    body = {"id": "r", "object": "response", "status": "completed", "output": [item]}
+    assert verdict(f"wire/responses-items/{rule}", "openai.responses", body) is wanted
+
+
+def chunk(delta: dict[str, Any], **more: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": None}
+    about = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return {**about, "choices": [choice], **more}
+
+
+BEGUN: Final = chunk({"role": "assistant", "content": "Yes"})
+
+
+@pytest.mark.parametrize(
+    ("chunks", "wanted"),
+    [
+        (
+            [chunk({"role": "assistant", "content": 5}), chunk({"content": "Yes"})],
+            {"delta-types", "finish-present"},
+        ),
+        ([BEGUN, chunk({}, choices={"0": {}})], {"chunk-fields"}),
+        ([BEGUN, chunk({}, id=None)], {"chunk-fields", "finish-present"}),
+    ],
+    ids=["wrong text early", "unread choices", "no id"],
+)
+def test_a_finish_is_lost_with_what_holds_it_alone(chunks: Any, wanted: set[str]) -> None:
+    lines = [f"data: {json.dumps(each)}\n\n".encode() for each in chunks]
+    found = Checker("openai.chat", "strict").check([*lines, b"data: [DONE]\n\n"]).findings
+    musts = {each.rule.rpartition("/")[2] for each in found if each.level is Level.MUST}
+    assert musts == wanted
