@@ -55,6 +55,7 @@ from conformance.evidence.explained_by_model import withdraw_explained
 from conformance.evidence.hops import compare_hops
 from conformance.evidence.links.exchanges import NAME as LINKS
 from conformance.evidence.links.exchanges import LinkedExchanges
+from conformance.evidence.no_answer import withdraw_of_no_answer
 from conformance.evidence.passed_requests import compare_requests
 from conformance.evidence.replaced_texts import ReplacedTexts
 from conformance.evidence.step_counts import StepCounts
@@ -263,6 +264,7 @@ OF_RECORDING: Final[Sequence[Write]] = (
     write_application,
     withdraw_what_its_model_explains,
     apply_overrides,
+    lambda ledger, judged: withdraw_of_no_answer(ledger, judged.setting, judged.exchange),
     lambda ledger, _judged: withdraw_consequences(ledger),
 )
 OF_OWN_ANSWER: Final[Sequence[Write]] = (withdraw_served_faults, withdraw_own_answers)
@@ -275,6 +277,7 @@ OF_TARGET: Final[Sequence[Write]] = (
     withdraw_what_its_model_explains,
     withdraw_of_broken_upstream,
     apply_overrides,
+    lambda ledger, judged: withdraw_of_no_answer(ledger, judged.setting, judged.exchange),
     lambda ledger, _judged: withdraw_consequences(ledger),
 )
 

@@ -20,21 +20,25 @@ from conformance.rules.resemblance import resembled
 
 ABSENT: Final = "absent"
 FILLED: Final = "filled"  # a text that is not empty
+COUNT: Final = "count"  # a number that counts: whole, and not below zero
 KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "text": (str,),
     FILLED: (str,),
     "object": (dict,),
     "list": (list,),
     "number": (int, float),
+    COUNT: (int, float),
     "boolean": (bool,),
     "null": (type(None),),
     "value": (str, dict, list, int, float, bool, type(None)),
     ABSENT: (type(MISSING),),
 }
 """What may stand at a path, as a table says it: the types of decoded JSON."""
+_STRICT: Final = {FILLED: "text", COUNT: "number"}  # a kind within a wider one
 _VALUES: Final = ("text", "object", "list", "number", "boolean", "null")
 _SHOWN: Final = {
     FILLED: "text that is not empty",
+    COUNT: "a whole number from 0",
     "object": "an object",
     "list": "a list",
     "value": "a value",
@@ -67,8 +71,9 @@ class CarriedField(Struct, frozen=True):
         """What two rows of one path say together."""
         mine, theirs = _spelled_out(self.kinds), _spelled_out(other.kinds)
         kinds = [kind for kind in mine if kind in theirs]
-        if FILLED in (*mine, *theirs) and "text" in kinds:
-            kinds[kinds.index("text")] = FILLED
+        for strict, wide in _STRICT.items():
+            if strict in (*mine, *theirs) and wide in kinds:
+                kinds[kinds.index(wide)] = strict
         return CarriedField(tuple(dict.fromkeys(kinds)), (*self.words, *other.words))
 
     @property
@@ -89,7 +94,7 @@ class CarriedFault(NamedTuple):
 
 def _spelled_out(kinds: Sequence[str]) -> tuple[str, ...]:
     """The kinds, with wider ones expanded."""
-    wider = {"value": _VALUES, FILLED: ("text", FILLED)}
+    wider = {"value": _VALUES, **{strict: (wide, strict) for strict, wide in _STRICT.items()}}
     return tuple(each for kind in kinds for each in wider.get(kind, (kind,)))
 
 
@@ -127,7 +132,7 @@ class CarriedValue:
         """Whether a value of a right type is right in itself; None where its type is enough."""
         if self.keys and self.types == {dict}:
             return self.is_sound
-        if self.keys or self.elements or self.field.words or FILLED in self.field.kinds:
+        if self.keys or self.elements or self.field.words or _STRICT.keys() & self.field.kinds:
             return self._is_right
         return None
 
@@ -139,7 +144,7 @@ class CarriedValue:
             return not self.elements or all(map(self._is_right_element, value))
         if value.__class__ is str:
             return (bool(value) or FILLED not in self.field.kinds) and not self._meant_word(value)
-        return True
+        return COUNT not in self.field.kinds or _is_count(value)
 
     def _is_right_element(self, element: Any) -> bool:
         """Rule 3."""
@@ -220,6 +225,8 @@ class CarriedValue:
             yield CarriedFault(where, field.wanted, "an empty text")
         elif isinstance(held, str) and (near := self._meant_word(held)):
             yield CarriedFault(where, near, repr(held[:_LONGEST_KEY]))
+        elif COUNT in field.kinds and not _is_count(held):
+            yield CarriedFault(where, field.wanted, str(held))
 
     def _meant_word(self, held: str) -> str:
         """The known word that a text misspells; empty where it is one, or is like none."""
@@ -236,6 +243,11 @@ class CarriedValue:
             for name, known in self.elements.items():
                 if name in ("", kind) and not known.is_sound(element):
                     yield from known.faults(element, place)
+
+
+def _is_count(value: Any) -> bool:
+    """Whether a number counts something; what is none has another kind of its row."""
+    return not isinstance(value, int | float) or (value >= 0 and value % 1 == 0)
 
 
 def found_of(value: Any) -> str:
