@@ -6,25 +6,31 @@ with.
 Rule 1: a message is known by its id, and a sealed value by the message or call that it names; one
         that names none is held by nobody.
 Rule 2: a snapshot's messages take the place of those with their ids, sealed values included. What
-        it lacks goes, except reasoning where it holds none.
+        it lacks goes, except reasoning where it holds none. What nobody held before is the run's.
 Beyond MOST_HELD messages nothing is said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from conformance.dialects.json_edge import objects, string
+from conformance.dialects.turns import spoken
 
 MOST_HELD: Final = 4096
 _ROLES: Final = {"TEXT": "assistant", "REASONING": "reasoning", "TOOL": "call"}
 
 
 class HeldMessages:
-    """The messages and calls of one run, in the order in which they were first named."""
+    """The messages and calls of one run, in the order in which they were first named.
 
-    def __init__(self) -> None:
+    `known` are the ids of those that were there before.
+    """
+
+    def __init__(self, known: AbstractSet[str]) -> None:
+        self._known = known
         self._roles: dict[str, str] = {}
         self._sealed: dict[str, str] = {}
         self._stated: dict[str, str] = {}  # texts that a snapshot put in their place
@@ -43,22 +49,27 @@ class HeldMessages:
 
     def _name(self, kind: str, fields: dict[str, Any]) -> None:
         name = string(fields.get("toolCallId" if kind == "TOOL" else "messageId"))
-        if not name or kind not in _ROLES:
-            return
+        if name and kind in _ROLES:
+            self._add(name, string(fields.get("role")) or _ROLES[kind])
+
+    def _add(self, name: str, role: str) -> None:
         self._is_full = self._is_full or len(self._roles) >= MOST_HELD
         if not self._is_full:
-            self._roles.setdefault(name, string(fields.get("role")) or _ROLES[kind])
+            self._roles.setdefault(name, role)
 
     def _replace(self, messages: list[dict[str, Any]]) -> None:
         calls = [call for each in messages for call in objects(each.get("toolCalls"))]
         stated = {string(each.get("id")): each for each in (*messages, *calls)}
         shows_thinking = any(each.get("role") == "reasoning" for each in messages)
+        for each in messages:
+            if (name := string(each.get("id"))) and name not in self._known:
+                self._add(name, string(each.get("role")))
         for name, role in [*self._roles.items()]:
             if name in stated:
                 self._sealed.pop(name, None)
                 if sealed := string(stated[name].get("encryptedValue")):
                     self._sealed[name] = sealed
-                self._stated[name] = string(stated[name].get("content"))
+                self._stated[name] = spoken(stated[name].get("content"))
             elif role != "reasoning" or shows_thinking:
                 self._roles.pop(name)
                 self._sealed.pop(name, None)

@@ -10,8 +10,9 @@ Rule 5: a sealed value says, as `owner_known`, whether an event before named the
         call.
 Rule 6: a delta of the shared state or of an activity says, as `applies`, whether it does, and a
         snapshot of the messages, as `adds_text`, `renames` and `drops_calls`, how it differs from
-        what was streamed. The results of calls that it holds are `agui.result`, one each. When a
-        run is finished, what a client holds of its messages is `agui.held`, one each.
+        what was streamed. The results of calls that it holds are `agui.result`, one each. At the
+        end of the stream, what a client holds of the messages of its last run is `agui.held`, one
+        each: runs before that are told again.
 Rule 7: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
         of semantics.
 """
@@ -21,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.core.events import Event, Frame, Request
+from conformance.core.events import Ending, Event, Frame, Request
 from conformance.core.reading import Reading
 from conformance.dialects.agui.held import HeldMessages
 from conformance.dialects.agui.messages import OVERFLOW, RunMessages, reasons_of
@@ -78,6 +79,8 @@ class AguiReader(TypedReader[RunMessages]):
     call_pairing = OF_AGUI
 
     def __init__(self, reading: Reading) -> None:
+        self._last_held: list[dict[str, str]] = []
+        self._known: set[str] = set()  # ids of what was there before the run
         self._owners: set[str] = set()
         self._state = SharedState()
         self._streamed = StreamedTexts()
@@ -88,7 +91,7 @@ class AguiReader(TypedReader[RunMessages]):
         self._steps: dict[str, int] = {}
         self._stepped = 0
         self._calls = StreamedCalls()
-        self._held = HeldMessages()
+        self._held = HeldMessages(self._known)
 
     def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
@@ -104,8 +107,8 @@ class AguiReader(TypedReader[RunMessages]):
             for result in stated_results(fields.get("messages")):
                 self._sink.wire("agui.result", result)
         elif kind == "RUN_FINISHED":
-            for held in self._held.events(self._streamed.text):
-                self._sink.wire("agui.held", held)
+            self._last_held = list(self._held.events(self._streamed.text))
+            self._known.update(each["id"] for each in self._last_held)
         self._note_owner(fields)
         if self._content.is_over:
             return
@@ -123,7 +126,16 @@ class AguiReader(TypedReader[RunMessages]):
 
     def request(self, request: Request) -> list[Event]:
         self._state.begin_with(request.json)
+        asked = objects(mapping(request.json).get("messages"))
+        self._known.update(string(each.get("id")) for each in asked)
         return super().request(request)
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        said = super().end(how, number)
+        self._sink.begin(number)
+        for held in self._last_held:
+            self._sink.wire("agui.held", held)
+        return [*said, *self._sink.events()]
 
     def _judged(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
         """What an event comes to beside what came before (rules 5 and 6)."""
