@@ -182,6 +182,7 @@ async def _live_server(given: RunArguments, stack: AsyncExitStack) -> LiveServer
             transport=transport,
             trusted=_trusted_context(given),
             signer=aws_signer(given.aws_region, given.api_key_env),
+            protocol=given.protocol,
         )
     )
 

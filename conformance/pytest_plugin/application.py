@@ -96,7 +96,7 @@ class ApplicationJudge(ScenarioRunJudge):
         async def hosted(model: str) -> AsyncIterator[TurnTarget]:
             async with (
                 asgi.hosted(make(model)) as transport,
-                LiveServer(f"{asgi.URL}{path}", transport=transport) as server,
+                LiveServer(f"{asgi.URL}{path}", transport=transport, protocol=protocol) as server,
             ):
                 yield server
 

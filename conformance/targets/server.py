@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing
+from functools import partial
 from time import monotonic
 from typing import Final, Protocol, Self
 
@@ -28,7 +29,8 @@ from conformance.dialects import asks_for_stream, base_path
 from conformance.report.printable import visible
 from conformance.targets.aws_signing import AwsSigner
 from conformance.targets.head_bound import HeadBound
-from conformance.targets.silence import silence_watched
+from conformance.targets.left_open import STAYED_OPEN, OpenAnswers
+from conformance.targets.silence import SilenceWatch, silence_watched
 from conformance.wire.environment_proxy import environment_proxy
 from conformance.wire.faults import (
     BrokenExchange,
@@ -88,7 +90,7 @@ class LiveServer:
     """A base URL with its limits and headers; an asynchronous context manager.
 
     `secrets` are headers that carry credentials: sent, but not part of the recorded request.
-    `signer` signs what is sent.
+    `signer` signs what is sent. `protocol` is the dialect of an application; default: by path.
     `trusted` says who may vouch for the server; default: the authorities of this machine.
     Raises UsageError for what is no URL of a server.
     """
@@ -103,8 +105,10 @@ class LiveServer:
         transport: httpx.AsyncBaseTransport | None = None,
         trusted: ssl.SSLContext | None = None,
         signer: AwsSigner | None = None,
+        protocol: str | None = None,
     ) -> None:
         self._signer = signer
+        self.open_answers = OpenAnswers(protocol)
         self.url = _base_url(url)
         self._proxy = None if transport else environment_proxy(str(self.url))
         self.limits = limits or ExchangeLimits()
@@ -150,18 +154,32 @@ class LiveServer:
         begun = monotonic()
         response = await self._receive_head(sent)
         head = _elapsed_ms(begun)
+        head_sent = _response_head(response)
         try:
             # An application, asked at its own URL, streams whatever is asked.
             streams = not request.path or asks_for_stream(request.path, request.json)
-            pieces = _decoded_pieces(response, self.limits, begun, streams=streams, stops=stops)
-            taken = await _take_body(pieces, ReceivedBody(most_bytes))
+            body = ReceivedBody(most_bytes)
+            chunks: list[Chunk] = []
+            said_end = partial(self.open_answers.has_said_end, recorded, head_sent, chunks)
+            waits = partial(
+                silence_watched,
+                *(self.limits, begun),
+                streams=streams,
+                stops=stops,
+                has_said_end=said_end,
+                grace=self.open_answers.grace,
+            )
+            pieces = _decoded_pieces(response, self.limits, begun, waits)
+            taken = await _take_body(pieces, body, chunks)
             if stops and stops.is_set() and taken.end == "idle-timeout":
                 taken = replace(taken, end="client-closed", fault="")
+            if taken.fault == STAYED_OPEN:
+                self.open_answers.note_one()
         finally:
             await response.aclose()
         exchange = Exchange(
             request=recorded,
-            response=_response_head(response),
+            response=head_sent,
             chunks=taken.chunks,
             end=taken.end,
         )
@@ -246,8 +264,10 @@ class _TakenBody(Struct, frozen=True):
     recorded_size: int
 
 
-async def _take_body(pieces: AsyncGenerator[bytes, None], received: ReceivedBody) -> _TakenBody:
-    chunks: list[Chunk] = []
+async def _take_body(
+    pieces: AsyncGenerator[bytes, None], received: ReceivedBody, chunks: list[Chunk]
+) -> _TakenBody:
+    """All that comes; it is in `chunks` as soon as it has come."""
     last = monotonic()
     end: Ending = "eof"
     fault = ""
@@ -270,18 +290,14 @@ async def _decoded_pieces(
     response: httpx.Response,
     limits: ExchangeLimits,
     begun: float,
-    *,
-    streams: bool,
-    stops: asyncio.Event | None = None,
+    waits: Callable[[], AbstractAsyncContextManager[SilenceWatch]],
 ) -> AsyncGenerator[bytes, None]:
-    """The body as it arrives, without compression. Raises BrokenExchange.
-
-    Once `stops` has happened, a moment of silence ends it.
-    """
+    """The body as it arrives, without compression; `waits` ends it. Raises BrokenExchange."""
+    watch: SilenceWatch | None = None
     decoder = ContentDecoder(response.headers.get("content-encoding", ""), limits.max_bytes)
     pieces = response.aiter_raw()
     try:
-        async with silence_watched(limits, begun, streams=streams, stops=stops) as watch:
+        async with waits() as watch:
             while True:
                 watch.begin_wait()
                 raw = await anext(pieces, None)
@@ -297,6 +313,8 @@ async def _decoded_pieces(
     except UndecodableError as err:
         raise BrokenExchange("protocol-error", str(err)) from err
     except (TimeoutError, httpx.ReadTimeout) as err:
+        if watch is not None and watch.is_over:
+            raise BrokenExchange("idle-timeout", STAYED_OPEN) from err
         raise limits.fell_silent(begun) from err
     except (httpx.HTTPError, httpx.StreamError, OSError) as err:
         raise _broken_by(err) from err

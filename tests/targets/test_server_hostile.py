@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from time import monotonic
 
 import pytest
 from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Request
+from conformance.targets.left_open import STAYED_OPEN
 from conformance.targets.server import FetchedAnswer, LiveServer, NoAnswerError
 from conformance.wire.faults import ExchangeLimits
 from tests.fakes.hostile import (
@@ -113,6 +115,37 @@ def test_every_stream_ends(behave: Behaviour, end: str, message: str) -> None:
 def test_what_came_is_kept(behave: Behaviour, kept: bytes) -> None:
     found, _ = fetched(behave)
     assert body(found) == kept
+
+
+async def _graces(bytes_: bytes, first: float) -> list[tuple[str, bool, float]]:
+    """How three answers in a row end that stay open, and how long each is waited for."""
+    ends = []
+    limits = ExchangeLimits(timeout=20.0, idle=1.5, max_bytes=1_000_000)
+    stays_open = serving(then_silent(head() + bytes_))
+    async with stays_open as heard, LiveServer(heard.url, limits=limits) as server:
+        server.open_answers.grace = first
+        for _ in range(3):
+            begun = monotonic()
+            found = await server.fetch(ASKED)
+            is_over = found.fault == STAYED_OPEN
+            ends.append((found.exchange.end, is_over, round(monotonic() - begun, 1)))
+    return ends
+
+
+def test_an_answer_that_stays_open_behind_its_end_is_waited_for_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("conformance.targets.left_open.LATER_GRACE", 0.1)
+    (end, is_over, first), *later = asyncio.run(_graces(CHUNK + LAST, 0.8))
+    assert (end, is_over) == ("idle-timeout", True)
+    assert 0.8 <= first < 1.4
+    assert all(each[1] and each[2] < 0.6 for each in later)
+
+
+def test_an_answer_that_is_not_over_gets_all_the_time_there_is() -> None:
+    for _, is_over, waited in asyncio.run(_graces(CHUNK, 0.1)):
+        assert not is_over
+        assert waited >= 1.5
 
 
 def test_a_body_that_ends_by_closing_is_whole() -> None:
