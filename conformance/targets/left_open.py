@@ -40,4 +40,4 @@ class OpenAnswers:
         transcript = Transcript(exchange)
         for each in read_joined(exchange, dialect, Reading()):
             transcript.take(each.events)
-        return transcript.said_done
+        return transcript.has_done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from collections.abc import Sequence
 from time import monotonic
 
 import pytest
@@ -117,7 +118,7 @@ def test_what_came_is_kept(behave: Behaviour, kept: bytes) -> None:
     assert body(found) == kept
 
 
-async def _graces(bytes_: bytes, first: float) -> list[tuple[str, bool, float]]:
+async def _graces(bytes_: bytes, first: float) -> Sequence[tuple[str, bool, float]]:
     """How three answers in a row end that stay open, and how long each is waited for."""
     ends = []
     limits = ExchangeLimits(timeout=20.0, idle=1.5, max_bytes=1_000_000)
