@@ -25,6 +25,9 @@ NOTICE_ROLES: Final = frozenset({"developer", "system", "user"})
 NEAR: Final = 4
 """The most frames from the last words of a block to the start of the next: its end, a signature."""
 
+BETWEEN_CALLS: Final = "between_calls"
+"""The phase of thinking behind a hosted call that some text announced."""
+
 _OPEN_ENDS: Final = frozenset(",;(-\u2013\u2014")  # a sentence continues after these
 _CONTINUES: Final = frozenset(" \t,.;:!?)'")  # no sentence begins with these
 
@@ -33,7 +36,7 @@ class Block(Struct):
     """One run of thinking (`channel` raw or summary) or of text (`channel` None).
 
     `phase` is what the wire says a text is for (`commentary`), or whose it is where that is one of
-    `NOTICE_ROLES`; empty where it says neither.
+    `NOTICE_ROLES`; empty where it says neither. That of thinking may be `BETWEEN_CALLS`.
     """
 
     number: int
@@ -56,9 +59,12 @@ class Blocks:
         self._latest = (-2, 0, "")  # the last words of thinking: their block, frame and text
         self._joints = 0  # blocks in a row that each continue a sentence of the one before
 
-    def think(self, channel: Channel, *, explicit: bool = False, item_id: str = "") -> Block:
+    def think(
+        self, channel: Channel, *, explicit: bool = False, item_id: str = "", phase: str = ""
+    ) -> Block:
         """Open a block of thinking."""
         block = self._next_block(channel)
+        block.phase = phase
         more = {"id": item_id} if item_id else {}
         self._emit("thinking.start", block, channel=channel, explicit=explicit, **more)
         return block
@@ -77,6 +83,8 @@ class Blocks:
         data = {"choice": self._choice, "block": block.number, "channel": channel, "text": text}
         if part is not None:
             data["part"] = part
+        if block.phase:
+            data["phase"] = block.phase
         if not block.has_word and _see_word(block, text, data) and self._is_split(block, text):
             data["split"] = True
         if block.has_word:

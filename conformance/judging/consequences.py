@@ -12,8 +12,8 @@ from conformance.judging.following_rules import (
     COMPARED,
     FOLLOWING,
     ITEM_CLOSED,
+    LEADS_BY,
     PART_ORDERS,
-    WAITS_FOR,
 )
 from conformance.judging.hop_rules import OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
 from conformance.judging.ledger import Ledger
@@ -126,7 +126,7 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
     is_other = finding.unit and set(cause.answers).isdisjoint(finding.answers)
-    if is_other or not (_of_one_answer(cause, finding) and _lacks_what_is_due(cause, finding)):
+    if is_other or not (_of_one_answer(cause, finding) and _leads_by_its_field(cause)):
         return False
     if finding.rule == THINKING_PARTS.id:
         return cause.event == finding.event  # elsewhere it is another part
@@ -136,11 +136,11 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
     return is_late or cause.event <= finding.event
 
 
-def _lacks_what_is_due(cause: Finding, finding: Finding) -> bool:
-    """Whether a field that could not be read is one of those that the other rule waits for."""
-    waits = WAITS_FOR.get(finding.rule.rpartition("/")[2])
+def _leads_by_its_field(cause: Finding) -> bool:
+    """Whether the field that breaks the rule is one without which more is lost."""
+    leading = LEADS_BY.get(cause.rule)
     fields = [path.rpartition(".")[2] for path, _ in cause.about.fields]
-    return not (waits and fields) or not set(waits).isdisjoint(fields)
+    return not (leading and fields) or not set(leading).isdisjoint(fields)
 
 
 def _is_nothing_read(cause: Finding) -> bool:

@@ -229,9 +229,10 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking-shown": ("scenario/thinking",),
     "tail-kept": ("wire/chat/error-without-success",),
 }
-# Rule -> the fields without which nobody knows what it waits for.
-WAITS_FOR: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
-    ("finish-present", "not-left-open"), ("choices", "index", "finish_reason")
+# Rule -> the fields by whose breach it leads: others of the same event say nothing of an end.
+LEADS_BY: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+    ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
+    ("choices", "index"),
 )
 # Rule over two answers -> the ones whose breach in either may be why their texts differ.
 COMPARED: Final[Mapping[str, tuple[str, ...]]] = {

@@ -78,6 +78,41 @@ def test_claude_may_think_after_text_on_every_host() -> None:
     assert reasoned(*content, profile="nova-2") is not Verdict.NOT_APPLICABLE
 
 
+def item(kind: str, number: int, **fields: Any) -> list[dict[str, Any]]:
+    named = {"id": f"i{number}", "type": kind, **fields}
+    about = {"item_id": named["id"], "output_index": number}
+    said = {
+        "message": {"type": "response.output_text.delta", "content_index": 0, "delta": "I look."},
+        "reasoning": {
+            "type": "response.reasoning_summary_text.delta",
+            "summary_index": 0,
+            "delta": "So it is nine.",
+        },
+    }
+    return [
+        {"type": "response.output_item.added", "output_index": number, "item": named},
+        *([{**said[kind], **about}] if kind in said else []),
+        {"type": "response.output_item.done", "output_index": number, "item": named},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("between", "wanted"),
+    [
+        (["web_search_call"], Verdict.PASS),
+        (["mcp_call", "reasoning", "code_interpreter_call"], Verdict.PASS),
+        (["function_call"], Verdict.FAIL),
+        ([], Verdict.FAIL),
+        (["web_search_call", "message"], Verdict.FAIL),
+    ],
+    ids=["hosted", "two hosted", "function", "nothing", "answered"],
+)
+def test_behind_a_hosted_call_the_model_may_think_again(between: Any, wanted: Verdict) -> None:
+    kinds = ["reasoning", "message", *between, "reasoning", "message"]
+    events = [each for number, kind in enumerate(kinds) for each in item(kind, number)]
+    assert streamed("thinking/stream/before-text", "openai.responses", events) is wanted
+
+
 def asked(rule: str, dialect: str, **body: Any) -> Verdict:
     message = {"role": "user", "content": "Hi."}
     request = Request(json={"model": "m", "messages": [message], **body})

@@ -253,8 +253,9 @@ class ChatReader:
     def _wire_message(self, message: Any, element: dict[str, Any]) -> None:
         """A message stands for itself, with its choice's outcome and what Azure's filter said."""
         index, reason = element.get("index"), element.get("finish_reason")
-        is_filtered = reason == "content_filter" and not _FILTER_KEYS.isdisjoint(element)
-        data = event_data(message, choice=index, finish_reason=reason, filtered=is_filtered)
+        data = event_data(message, choice=index, finish_reason=reason)
+        if reason == "content_filter" and not _FILTER_KEYS.isdisjoint(element):
+            data["filtered"] = True
         self._sink.wire("chat.message", data)
 
     def _wire_inner(self, inner: dict[str, Any], choice: Any) -> None:

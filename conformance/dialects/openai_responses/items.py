@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
-from conformance.dialects.blocks import Block
+from conformance.dialects.blocks import BETWEEN_CALLS, Block
 from conformance.dialects.json_edge import mapping, string, whole
 from conformance.dialects.openai_responses.vocabulary import TextKind
 from conformance.dialects.tool_call import ToolCall
@@ -75,7 +75,7 @@ class Item:
         self.type = kind
         self.id = item_id
         self.index = index
-        self.phase = phase  # of a message: commentary, final_answer
+        self.phase = phase  # of a message: commentary, final_answer; of thinking: between_calls
         self.is_open = True
         self.thinking: Block | None = None
         self.text: Block | None = None
@@ -117,13 +117,17 @@ class Item:
             self._kept -= len(sent.parts)
 
 
+_CALLERS_OWN: Final = frozenset({"function_call", "custom_tool_call"})  # they end the answer
+
+
 class Items:
     """The items of one response, at most `MOST_ITEMS`."""
 
-    __slots__ = ("_at", "_by_id", "_count", "_open")
+    __slots__ = ("_at", "_before", "_by_id", "_count", "_open")
 
     def __init__(self) -> None:
         self._at: dict[int, Item] = {}
+        self._before = ""  # message, or hosted: a call of a hosted tool behind one
         self._by_id: dict[str, Item] = {}
         self._count = 0
         self._open: dict[Item, None] = {}  # in order of appearance
@@ -143,7 +147,7 @@ class Items:
         if self._count >= MOST_ITEMS:
             return None
         self._count += 1
-        phase = string(mapping(event.get("item")).get("phase"))
+        phase = self._phase(kind) or string(mapping(event.get("item")).get("phase"))
         item = Item(kind, id_of(event), whole(event.get("output_index")), phase)
         self._open[item] = None
         if item.index is not None:
@@ -151,6 +155,14 @@ class Items:
         if item.id:
             self._by_id[item.id] = item
         return item
+
+    def _phase(self, kind: str) -> str:
+        """That of thinking behind a message which announced a hosted call, and behind that call."""
+        if kind == "message":
+            self._before = kind
+        elif self._before and kind.endswith("_call") and kind not in _CALLERS_OWN:
+            self._before = "hosted"
+        return BETWEEN_CALLS if kind == "reasoning" and self._before == "hosted" else ""
 
     def twin(self, event: dict[str, Any]) -> Item | None:
         """The open item that an announcement with the same index and id says again."""

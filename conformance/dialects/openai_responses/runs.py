@@ -36,7 +36,9 @@ class Runs:
 
     def announce_thinking(self, item: Item, channel: Channel) -> None:
         self.end_loose()
-        item.thinking = self._blocks.think(channel, explicit=True, item_id=item.id)
+        item.thinking = self._blocks.think(
+            channel, explicit=True, item_id=item.id, phase=item.phase
+        )
 
     def announce_tool(self, item: Item, call_id: str, name: str) -> None:
         """A tool's index counts the calls of the response, whatever their output index."""
@@ -58,7 +60,7 @@ class Runs:
         if loose.thinking is not None and item is not loose:
             self._end_loose_thinking()
         if item.thinking is None:
-            item.thinking = self._blocks.think(channel)
+            item.thinking = self._blocks.think(channel, phase=item.phase)
         if channel == "raw":
             part = None
         elif part is not None and part not in item.parts:
