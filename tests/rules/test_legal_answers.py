@@ -454,3 +454,23 @@ def test_a_subagent_may_stop_for_another_reason(last: Any, wanted: Verdict) -> N
     chunks = [json.dumps(line).encode() + b"\n" for line in lines]
     checker = Checker("claude.stream-json", "strict", rules=[rule])
     assert checker.check(chunks).verdicts[rule] is wanted
+
+
+LM_THOUGHT: Final = {"type": "reasoning", "content": "A sum."}
+LM_TEXT: Final = {"type": "message", "content": "4"}
+LM_CALL: Final = {"type": "tool_call", "tool": "add", "arguments": {}, "output": "4"}
+
+
+@pytest.mark.parametrize(
+    ("output", "wanted"),
+    [
+        ([LM_THOUGHT, LM_TEXT, LM_CALL, LM_THOUGHT, LM_TEXT], Verdict.PASS),
+        ([LM_THOUGHT, {"type": "message", "content": "\n"}, LM_THOUGHT], Verdict.PASS),
+        ([LM_TEXT], Verdict.VACUOUS),
+        ([LM_TEXT, LM_THOUGHT], Verdict.FAIL),
+    ],
+    ids=["behind a call", "behind a blank", "no thinking", "behind text"],
+)
+def test_lm_studio_may_think_again_behind_a_call(output: Any, wanted: Verdict) -> None:
+    body = {"model_instance_id": "m", "output": output, "stats": {}}
+    assert verdict("wire/lmstudio/result-thinks-first", "lmstudio.chat", body) is wanted
