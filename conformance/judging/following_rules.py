@@ -59,6 +59,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "finish-last": ("done-last",),
     "stop-reason": ("delta-present",),
     "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
+    "result-thinks-first": ("thinking-before-text",),
     # A part that is never closed is not closed before its item either, nor is that of an item that
     # stays open when the response ends.
     "part-closed": (*PART_ORDERS, *_OF_BUS, "part-announced", "error-said"),

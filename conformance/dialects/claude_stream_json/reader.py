@@ -107,7 +107,8 @@ class StreamJsonReader(MessagesReader):
         session = line.get("session_id")
         astray = {} if session == self._session or not self._session else {"astray": True}
         unnamed = {} if line.keys() >= _NAMES else {"unnamed": True}
-        own = {**event, "api_message_id": message_id, **astray, **unnamed}
+        whose = {"parent_tool_use_id": parent} if parent else {}
+        own = {**event, "api_message_id": message_id, **whose, **astray, **unnamed}
         if parent or event.get("type") == "error":  # it is tried again after an error
             self._sink.wire(string(event.get("type")) or self.unknown, own)
             return

@@ -175,7 +175,7 @@ class LmStudioReader(TypedReader[AnswerBlocks]):
         elif not isinstance(fields.get("output"), list):
             self._sink.wire(self.unknown, event_data(payload))
         else:
-            self._sink.wire(BODY, fields)
+            self._sink.wire(BODY, {**fields, "stated": stated(fields)})
             self._begin_once()
             for item in objects(fields.get("output")):
                 self._content.whole(item)
@@ -197,7 +197,10 @@ def stated(result: Mapping[str, Any]) -> dict[str, Any]:
         for each in items
         if each.get("type") in ("tool_call", "invalid_tool_call")
     ]
-    return {**texts, "tools": calls}
+    kinds = (
+        each.get("type") for each in items if string(each.get("content")).strip() or "tool" in each
+    )
+    return {**texts, "tools": calls, "order": " ".join(map(string, kinds))}
 
 
 def is_failure(frame: Frame | None, fields: Mapping[str, Any]) -> bool:

@@ -127,7 +127,7 @@ class BusReader(TypedReader[OverlappingTurns]):
         turn = self._content.by_session.get(session)
         if turn is not None and announced.role == "assistant" and info.get("error"):
             turn.states_error = True
-        return {"sessionID": session, "begins": begins}
+        return {"sessionID": session, "messageID": message, "begins": begins}
 
     def take_part(self, fields: _Fields) -> _Fields:
         part = mapping(fields.get("part"))
