@@ -23,6 +23,7 @@ from conformance.judging.hop_rules import NO_REASON
 from conformance.judging.transcript import is_refusal
 
 _BROKE_OFF: Final = frozenset({"error", "interrupted"})  # reasons that say that an answer broke off
+_FATES: Final = {"cut": "was cut", "failed": "failed", "refused": "was refused"}
 
 _CUT_SHORT: Final = frozenset({"length", "filtered"})
 _REFUSES: Final = "filtered"  # the model ends without an answer
@@ -64,7 +65,7 @@ def failure(hops: ApplicationHops) -> Compared:
     if not hops.shown.is_whole or hops.shown.transcript.ending == _REFUSES:
         return True
     how, came = hops.calls[-1].transcript.ending, hops.shown.transcript.ending
-    message = f"expected an answer that was {how} upstream to fail, got {came}"
+    message = f"expected an answer that {_FATES[how]} upstream to fail, got {came}"
     return HopDifference(message, hops.made.last, hops.sent.last)
 
 
@@ -90,7 +91,7 @@ def answer_whole(hops: ApplicationHops) -> Compared:
         return True
     if _may_report_a_limit(hops):
         return False
-    message = f"expected a whole answer, got one that {hops.shown.transcript.ending}"
+    message = f"expected a whole answer, got one that {_FATES[hops.shown.transcript.ending]}"
     return HopDifference(message, hops.made.last, (*hops.sent.errors, hops.sent.last)[0])
 
 

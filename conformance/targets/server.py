@@ -155,36 +155,36 @@ class LiveServer:
         response = await self._receive_head(sent)
         head = _elapsed_ms(begun)
         head_sent = _response_head(response)
+        # An application, asked at its own URL, streams whatever is asked.
+        streams = not request.path or asks_for_stream(request.path, request.json)
+        waits = partial(silence_watched, self.limits, begun, streams=streams, stops=stops)
         try:
-            # An application, asked at its own URL, streams whatever is asked.
-            streams = not request.path or asks_for_stream(request.path, request.json)
-            body = ReceivedBody(most_bytes)
-            chunks: list[Chunk] = []
-            said_end = partial(self.open_answers.has_said_end, recorded, head_sent, chunks)
-            waits = partial(
-                silence_watched,
-                *(self.limits, begun),
-                streams=streams,
-                stops=stops,
-                has_said_end=said_end,
-                grace=self.open_answers.grace,
-            )
-            pieces = _decoded_pieces(response, self.limits, begun, waits)
-            taken = await _take_body(pieces, body, chunks)
-            if stops and stops.is_set() and taken.end == "idle-timeout":
-                taken = replace(taken, end="client-closed", fault="")
-            if taken.fault == STAYED_OPEN:
-                self.open_answers.note_one()
+            taken = await self._take_answer(response, (recorded, head_sent), waits, most_bytes)
         finally:
             await response.aclose()
+        if stops and stops.is_set() and taken.end == "idle-timeout":
+            taken = replace(taken, end="client-closed", fault="")
         exchange = Exchange(
-            request=recorded,
-            response=head_sent,
-            chunks=taken.chunks,
-            end=taken.end,
+            request=recorded, response=head_sent, chunks=taken.chunks, end=taken.end
         )
         clock = CassetteClock(head=head, end=taken.silence, begun=begun * 1000)
         return FetchedAnswer(exchange, clock, taken.fault, taken.recorded_size)
+
+    async def _take_answer(
+        self,
+        response: httpx.Response,
+        answer: tuple[Request, Response],
+        waits: Callable[..., AbstractAsyncContextManager[SilenceWatch]],
+        most_bytes: int,
+    ) -> _TakenBody:
+        chunks: list[Chunk] = []
+        said_end = partial(self.open_answers.has_said_end, *answer, chunks)
+        waits = partial(waits, has_said_end=said_end, grace=self.open_answers.grace)
+        pieces = _decoded_pieces(response, self.limits, waits)
+        taken = await _take_body(pieces, ReceivedBody(most_bytes), chunks)
+        if taken.fault == STAYED_OPEN:
+            self.open_answers.note_one()
+        return taken
 
     def _request_to_send(self, request: Request, secrets: Mapping[str, str]) -> httpx.Request:
         url = self.url.copy_with(raw_path=_joined_path(self.url, request.path))
@@ -289,7 +289,6 @@ async def _take_body(
 async def _decoded_pieces(
     response: httpx.Response,
     limits: ExchangeLimits,
-    begun: float,
     waits: Callable[[], AbstractAsyncContextManager[SilenceWatch]],
 ) -> AsyncGenerator[bytes, None]:
     """The body as it arrives, without compression; `waits` ends it. Raises BrokenExchange."""
@@ -308,14 +307,14 @@ async def _decoded_pieces(
                     yield data
                 if decoder.is_full:
                     raise limits.too_much()
-                if monotonic() - begun > limits.timeout:
+                if monotonic() - watch.begun > limits.timeout:
                     raise limits.too_slow()
     except UndecodableError as err:
         raise BrokenExchange("protocol-error", str(err)) from err
     except (TimeoutError, httpx.ReadTimeout) as err:
         if watch is not None and watch.is_over:
             raise BrokenExchange("idle-timeout", STAYED_OPEN) from err
-        raise limits.fell_silent(begun) from err
+        raise limits.fell_silent(watch.begun if watch else monotonic()) from err
     except (httpx.HTTPError, httpx.StreamError, OSError) as err:
         raise _broken_by(err) from err
 

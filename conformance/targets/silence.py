@@ -25,6 +25,7 @@ class SilenceWatch:
     def __init__(
         self, timer: asyncio.Timeout, limits: ExchangeLimits, begun: float, *, streams: bool
     ) -> None:
+        self.begun = begun
         self._timer = timer
         self._over = begun + limits.timeout
         self._idle = limits.idle if streams else inf

@@ -120,7 +120,7 @@ def test_what_came_is_kept(behave: Behaviour, kept: bytes) -> None:
 
 async def _graces(bytes_: bytes, first: float) -> Sequence[tuple[str, bool, float]]:
     """How three answers in a row end that stay open, and how long each is waited for."""
-    ends = []
+    ends: list[tuple[str, bool, float]] = []
     limits = ExchangeLimits(timeout=20.0, idle=1.5, max_bytes=1_000_000)
     stays_open = serving(then_silent(head() + bytes_))
     async with stays_open as heard, LiveServer(heard.url, limits=limits) as server:
