@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final
 
 import pytest
-from msgspec.structs import replace
 
 from conformance.baseline.applying import apply_baseline
 from conformance.baseline.entries import Baseline, load_baseline
 from conformance.cassette import Recording, open_recording
-from conformance.core.events import Chunk, Exchange
 from conformance.core.shipped import cassettes, specs
 from conformance.judging.hop_rules import HOP_RULES
 from conformance.judging.result import Report
@@ -24,7 +19,6 @@ from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.authoring.catalogue import good, mutants
 from tests.authoring.draft import RECORDED, SUFFIX, write
-from tests.each import each_in_blocks
 from tests.rulebooks import rulebook
 
 PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_dir())
@@ -33,7 +27,6 @@ GOOD = {draft.name: draft for draft in good()}
 MUTANTS = {draft.name: draft for draft in mutants()}
 RECORDINGS = sorted(cassettes().rglob(f"{RECORDED}*{SUFFIX}"))
 RULES = (*(rule.id for suite in load_suites() for rule in suite.rules), *(r.id for r in HOP_RULES))
-SEEDS = range(5)
 
 
 @cache
@@ -143,70 +136,6 @@ def test_authoring_writes_the_same_bytes_again(tmp_path: Path) -> None:
         != (cassettes() / f"{draft.name}{SUFFIX}").read_bytes()
     ]
     assert offenders == [], "`make cassettes` writes them; a git diff shows what is different"
-
-
-Cutting = Callable[[Exchange], Iterable[bytes]]
-
-
-def body(exchange: Exchange) -> bytes:
-    return b"".join(as_recorded(exchange))
-
-
-def as_recorded(exchange: Exchange) -> Iterator[bytes]:
-    return (chunk.data for chunk in exchange.chunks)
-
-
-def whole(exchange: Exchange) -> Iterator[bytes]:
-    yield body(exchange)
-
-
-def bytewise(exchange: Exchange) -> Iterator[bytes]:
-    data = body(exchange)
-    return (data[at : at + 1] for at in range(len(data)))
-
-
-def at_random(seed: int) -> Cutting:
-    def cutting(exchange: Exchange) -> Iterator[bytes]:
-        dice, data, start = random.Random(seed), body(exchange), 0
-        while start < len(data):
-            stop = start + dice.choice((1, 2, 3, 17, 200, 4000))
-            yield data[start:stop]
-            start = stop
-
-    cutting.__name__ = f"at_random({seed})"
-    return cutting
-
-
-CUTTINGS: Final[tuple[Cutting, ...]] = (whole, bytewise, *map(at_random, SEEDS))
-
-
-def cuttings(name: str) -> list[Cutting]:
-    """Two of them, always the same two; all of them on hundreds of cassettes take too long."""
-    return random.Random(name).sample(CUTTINGS, 2)
-
-
-def recut(held: Recording, cutting: Cutting) -> Recording:
-    """The same bytes in other chunks, without a clock: nobody saw those arrive."""
-    exchanges = tuple(
-        replace(exchange, chunks=tuple(map(Chunk, cutting(exchange))))
-        for exchange in held.exchanges
-    )
-    return replace(held, cassette=replace(held.cassette, exchanges=exchanges))
-
-
-def judged_under(name: str, cutting: Cutting) -> tuple[Mapping[str, Verdict], list[str]]:
-    found = judged(recut(recording(name), cutting))
-    return found.verdicts, [finding.id for finding in found.findings]
-
-
-@pytest.mark.one_in(12)
-@each_in_blocks(48, lambda: [*GOOD, *MUTANTS])
-def test_verdicts_do_not_depend_on_chunking(name: str) -> None:
-    wanted = judged_under(name, as_recorded)
-    offenders = [
-        cutting.__name__ for cutting in cuttings(name) if judged_under(name, cutting) != wanted
-    ]
-    assert offenders == []
 
 
 def test_there_are_chunks_that_end_inside_a_character() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -58,20 +59,20 @@ def test_at_the_end_stands_what_check_says(path: Path) -> None:
         for each in wanted.findings
         if not each.rule.startswith("wire/timing/")
     }
-    for packed in (False, True):
-        judge = TrafficJudge(
-            dialect=exchange.dialect or cassette.header.dialect, profile=cassette.header.profile
-        )
-        traffic = new_traffic(judge, Listener())
-        for message in relayed(exchange, packed=packed):
-            traffic.take(message)
-            traffic.catch_up()
-        (watched,) = traffic.exchanges.values()
-        if watched.result is None:  # such a path is no API's, and the answer shows none
-            assert exchange.request.method != "POST" or not exchange.body
-            continue
-        # What a recording says of itself beside its bytes is not known of what passes.
-        assert {(each.rule, each.event) for each in watched.findings} >= found
+    judge = TrafficJudge(
+        dialect=exchange.dialect or cassette.header.dialect, profile=cassette.header.profile
+    )
+    traffic = new_traffic(judge, Listener())
+    # Half of the files are packed: what is unpacked is the same bytes, whatever they say.
+    for message in relayed(exchange, packed=crc32(path.name.encode()) % 2 == 1):
+        traffic.take(message)
+        traffic.catch_up()
+    (watched,) = traffic.exchanges.values()
+    if watched.result is None:  # such a path is no API's, and the answer shows none
+        assert exchange.request.method != "POST" or not exchange.body
+        return
+    # What a recording says of itself beside its bytes is not known of what passes.
+    assert {(each.rule, each.event) for each in watched.findings} >= found
 
 
 def test_findings_come_while_the_answer_is_under_way() -> None:
