@@ -240,11 +240,12 @@ def _unpacking_reader(
     """What gives the bytes that were packed, and what it raises for a damaged file."""
     if packed == ".gz":
         return gzip.GzipFile(fileobj=raw), (gzip.BadGzipFile, zlib.error)
-    module = _zstd_module(path)
+    module = zstd_module(path)
     return module.open(raw, "rb"), (module.ZstdError,)
 
 
-def _zstd_module(path: Path) -> Any:
+def zstd_module(path: Path) -> Any:
+    """What unpacks zstd. Raises CassetteError for a Python that cannot."""
     for name in _ZSTD_MODULES:
         try:
             return importlib.import_module(name)

@@ -79,11 +79,13 @@ def _shown_by_first(exchange: Exchange, first: _FirstPayloads) -> str | None:
 
 def _distinguished(exchange: Exchange, first: _FirstPayloads, shown: str) -> str:
     """The dialect shown, or the one that begins alike, where an early payload is of that alone."""
-    other = LOOKALIKES[shown]
-    if not any(mark in exchange.body for mark in other.marks):
-        return shown
-    is_other = any(other.claims(mapping(payload)) for _, payload in first)
-    return other.name if is_other else shown
+    marked = (
+        each for each in LOOKALIKES[shown] if any(mark in exchange.body for mark in each.marks)
+    )
+    for other in marked:
+        if any(other.claims(mapping(payload)) for _, payload in first):
+            return other.name
+    return shown
 
 
 def _shown_by_messages(connection: Exchange) -> str | None:

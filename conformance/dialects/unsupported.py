@@ -91,6 +91,20 @@ def _is_cursor_line(fields: dict[str, Any]) -> bool:
     return is_opening and fields.get("apiKeySource") in _CURSOR_KEYS and "tools" not in fields
 
 
+def _is_droid_line(fields: dict[str, Any]) -> bool:
+    """Droid of Factory, whose `stream-json` begins as that of Claude Code.
+
+    Texts stand in the lines themselves, and the last line is a completion
+    (ten programs that read it, 2025-11 to 2026-10; https://docs.factory.ai/cli/droid-exec/overview).
+    """
+    kind = string(fields.get("type"))
+    if kind == "completion":
+        return isinstance(fields.get("finalText"), str)
+    is_call = kind == "tool_call" and isinstance(fields.get("toolName"), str)
+    is_text = kind in _OF_DROID and isinstance(fields.get("text"), str)
+    return (is_call or is_text) and isinstance(fields.get("session_id"), str)
+
+
 def is_realtime(fields: dict[str, Any]) -> bool:
     """Whether an event is of the Realtime API, which shares names with another one.
 
@@ -139,6 +153,7 @@ _OF_PI: Final = frozenset(
         *("tool_execution_start", "tool_execution_update", "tool_execution_end"),
     }
 )
+_OF_DROID: Final = ("message", "reasoning")
 _CURSOR_KEYS: Final = ("env", "flag", "login")
 _MODEL_INPUTS: Final = ("tool-input-start", "tool-input-delta", "tool-input-end")
 UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
@@ -152,6 +167,7 @@ UNSUPPORTED: Final[Mapping[str, Callable[[dict[str, Any]], bool]]] = {
     "pi-agent": _is_pi_event,
     "ai-sdk.model": _is_model_part,
     "cursor.cli": _is_cursor_line,
+    "droid.cli": _is_droid_line,
     "openai.realtime": is_realtime,
     "acp.v2": _is_second_acp,
 }
@@ -172,17 +188,25 @@ class Lookalike(NamedTuple):
     claims: Callable[[dict[str, Any]], bool]
 
 
-LOOKALIKES: Final[Mapping[str, Lookalike]] = {
-    "acp": Lookalike(
-        "acp.v2",
-        (b'"state_update"', b'"protocolVersion":2', b'"protocolVersion": 2', b'"agent_message"'),
-        _is_second_acp,
+LOOKALIKES: Final[Mapping[str, tuple[Lookalike, ...]]] = {
+    "acp": (
+        Lookalike(
+            "acp.v2",
+            (
+                *(b'"state_update"', b'"protocolVersion":2', b'"protocolVersion": 2'),
+                b'"agent_message"',
+            ),
+            _is_second_acp,
+        ),
     ),
-    "claude.stream-json": Lookalike(
-        "cursor.cli", (b'"tool_call"', b'"apiKeySource"', b'"thinking"'), _is_cursor_line
+    "claude.stream-json": (
+        Lookalike(
+            "cursor.cli", (b'"tool_call"', b'"apiKeySource"', b'"thinking"'), _is_cursor_line
+        ),
+        Lookalike("droid.cli", (b'"finalText"', b'"toolName"', b'"text"'), _is_droid_line),
     ),
-    "vercel.ui": Lookalike(
-        "ai-sdk.model", (b'"warnings"', b'"unified"', b'"tool-input-'), _is_model_part
+    "vercel.ui": (
+        Lookalike("ai-sdk.model", (b'"warnings"', b'"unified"', b'"tool-input-'), _is_model_part),
     ),
 }
 """By the dialect that the first payload shows."""
@@ -201,5 +225,6 @@ OTHER_APIS: Final[Mapping[str, str]] = {
     "model-studio": "DashScope's own API",
     "cloudflare.workers-ai": "the own API of Cloudflare Workers AI",
     "cursor.cli": "what the CLI of Cursor writes (stream-json)",
+    "droid.cli": "what Factory's Droid writes (stream-json)",
 }
 """Those that people know by another name."""

@@ -101,6 +101,7 @@ def test_every_row_has_lines() -> None:
 @pytest.mark.parametrize("name", ["results.jsonl", "results"])
 def test_each_line_is_an_answer(tmp_path: Path, kind: str, name: str) -> None:
     line, dialect = LINES[kind]
+    name = "results.ndjson" if kind == "pair-lines" else name
     path = stored(tmp_path, name, _lines(*map(line, (1, 2, 3))))
     recording = open_recording(path)
     assert recording.kind == kind

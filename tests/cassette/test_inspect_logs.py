@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from conformance.cassette import discover, open_recording
 from conformance.cassette.importers.recorders import inspect_log
 from conformance.core.errors import CassetteError
+from conformance.recordings.check import check_paths
 from tests.cassette.recorder_files import ANSWER, INSPECT, QUESTION, SAMPLE
 from tests.cassette.saved_files import stored
 
@@ -76,6 +78,36 @@ def test_what_is_too_large_unpacked_is_left_out(
     recording = open_recording(stored(tmp_path, "b.eval", packed(SAMPLE, large)))
     assert len(recording.exchanges) == 1
     assert any("what it refers to" in note for note in recording.notes)
+
+
+def packed_by_zstd(*samples: bytes) -> bytes:
+    """As inspect_ai 0.3.285 packs; zipfile cannot write that before Python 3.14."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number, data in enumerate(samples, 1):
+            archive.writestr(f"samples/{number}.json", data)
+    data = buffer.getvalue()
+    for head, method in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        for at in [each.start() for each in re.finditer(head, data)]:
+            data = data[: at + method] + b"\x5d\0" + data[at + method + 2 :]
+    return data
+
+
+def test_samples_may_be_packed_by_zstd(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    sample = zstandard.ZstdCompressor().compress(json.dumps(SAMPLE).encode())
+    log = packed_by_zstd(sample, b"no zstd", sample[:-9])
+    recording = open_recording(stored(tmp_path, "log.eval", log))
+    assert len(recording.exchanges) == 1
+    assert any("broken entries were skipped: 2" in note for note in recording.notes)
+
+
+def test_a_log_that_cannot_be_unpacked_says_so(tmp_path: Path) -> None:
+    path = stored(tmp_path, "log.eval", packed_by_zstd(b"no zstd"))
+    with pytest.raises(CassetteError, match="cannot be unpacked"):
+        open_recording(path)
+    [error] = check_paths([tmp_path]).errors
+    assert "cannot be unpacked" in str(error)
 
 
 def test_an_archive_that_is_cut_is_broken(tmp_path: Path) -> None:

@@ -150,6 +150,7 @@ def test_a_dialect_without_a_reader_is_distinguished_from_a_wrong_name() -> None
         ({"event": "content-block-delta", "index": 0}, "langchain.events"),
         ({"type": "run_item_stream_event", "data": {}}, "openai-agents"),
         ({"type": "thinking", "subtype": "completed", "session_id": "s"}, "cursor.cli"),
+        ({"type": "completion", "finalText": "Hi", "session_id": "s"}, "droid.cli"),
         ({"type": "agent_start"}, "pi-agent"),
         ({"type": "message_update", "assistantMessageEvent": {"type": "text_start"}}, "pi-agent"),
         ({"type": "stream-start", "warnings": []}, "ai-sdk.model"),

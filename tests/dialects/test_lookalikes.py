@@ -67,6 +67,23 @@ def test_lines_of_cursor_are_none_of_claude_code(line: dict[str, Any]) -> None:
     assert shown(SAID, line) == "cursor.cli"
 
 
+OPENING: dict[str, Any] = {"type": "system", "subtype": "init", "session_id": "s", "tools": []}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "completion", "finalText": "Hi", "session_id": "s"},
+        {"type": "message", "role": "assistant", "text": "Hi", "session_id": "s"},
+        {"type": "reasoning", "id": "r", "text": "Hm", "session_id": "s"},
+        {"type": "tool_call", "toolName": "Execute", "parameters": {}, "session_id": "s"},
+    ],
+)
+def test_lines_of_droid_are_none_of_claude_code(line: dict[str, Any]) -> None:
+    assert shown(OPENING, line) == "droid.cli"
+    assert shown(OPENING, SAID) == "claude.stream-json"
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -13,11 +13,10 @@ from typing import Final
 from conformance.cassette.importers.recorders.row import Recorder
 from conformance.cassette.importers.recorders.table import PAIR
 
-_SUFFIXES: Final = (".jsonl", ".jsonl.out", ".json", ".txt", "")
 _batch = partial(
     Recorder,
     form="lines",
-    suffixes=_SUFFIXES,
+    suffixes=(".jsonl", ".jsonl.out", ".json", ".txt", ""),
     method="",
     url="",
     asked={},
@@ -71,7 +70,7 @@ BATCHES: Final = (
         name="pair-lines",
         says="a request with the body of its answer a line, as Helicone exports them",
         form="lines",
-        suffixes=_SUFFIXES,
+        suffixes=(".jsonl", ".ndjson"),  # one value in a .json file is one of `pairs`
         marks=(
             r'"(?:request|request_body|messages)"\s*:',
             r'"(?:response|response_body)"\s*:\s*\{',

@@ -115,7 +115,7 @@ def _read_file(row: Recorder, file: ForeignFile) -> ImportedRecording | None:
         return None
     every = entries_of(file, row)
     entries = list(islice(every, _FIRST))
-    if not any(_has_needs(row, each) for each in entries):
+    if not any(each.fault or _has_needs(row, each) for each in entries):
         return None
     entries.extend(every)
     read: list[ReadEntry] = []
