@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from conformance import check_chunks
 from conformance.judging.checker import Checker
 from conformance.rules.verdicts import Verdict
 from tests.rules.test_legal_answers import CHAT, response, verdict
@@ -263,3 +264,18 @@ def test_langchain_for_javascript_has_two_more_events(event: Any, wanted: Verdic
     ]
     checker = Checker("langchain.events", "strict", rules=[rule])
     assert checker.check(chunks).verdicts[rule] is wanted
+
+
+@pytest.mark.parametrize(("result", "found"), [(True, False), (False, True)])
+def test_an_answer_goes_on_after_a_call_that_google_carried_out(result: bool, found: bool) -> None:
+    """A kept stream lacks the request, which alone names the server (`mcpServers`)."""
+    call = {"functionCall": {"name": "look", "args": {}}}
+    carried = {"functionResponse": {"name": "look", "response": {}}}
+    parts = [(call, "STOP"), *([(carried, None)] if result else []), ({"text": "Low."}, "STOP")]
+    body = b""
+    for part, reason in parts:
+        candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": reason}
+        chunk = {"candidates": [candidate], "modelVersion": "gemini-3", "responseId": "r"}
+        body += b"data: " + json.dumps(chunk).encode() + b"\r\n\r\n"
+    findings = check_chunks([body], dialect="gemini.generate").findings
+    assert ("thinking/stream/before-finish" in {each.rule for each in findings}) is found

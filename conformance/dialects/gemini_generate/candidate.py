@@ -107,6 +107,10 @@ class Candidate:
             case "inlineData" | "fileData":
                 self._sink.show(self._number)
                 self.close()
+            case "functionResponse" if self.is_finished:
+                # The server carried the call out that the answer seemed to end with.
+                self.is_finished = self._started = False
+                self.start()
             case _:
                 self.close()
 
