@@ -90,7 +90,7 @@ SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
     "step.start": frozenset({"step"}),
     "step.end": frozenset({"step"}),
     "thinking.start": frozenset({"block", "channel", "explicit", "id"}),
-    "thinking.delta": frozenset({"blank", "block", "channel", "part", "split", "text"}),
+    "thinking.delta": frozenset({"blank", "block", "channel", "part", "phase", "split", "text"}),
     "thinking.part": frozenset({"block", "part"}),
     "thinking.end": frozenset({"block", "explicit"}),
     "thinking.opaque": frozenset({"block", "kind", "data"}),
