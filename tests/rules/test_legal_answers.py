@@ -492,3 +492,27 @@ LM_CALL: Final = {"type": "tool_call", "tool": "add", "arguments": {}, "output":
 def test_lm_studio_may_think_again_behind_a_call(output: Any, wanted: Verdict) -> None:
     body = {"model_instance_id": "m", "output": output, "stats": {}}
     assert verdict("wire/lmstudio/result-thinks-first", "lmstudio.chat", body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Write <thinking>why</thinking> first.", Verdict.PASS),
+        ("End it with `</thinking>` then.", Verdict.PASS),
+        ('The tag "</reasoning>" ends it.', Verdict.PASS),
+        ("The sum is 4.</thinking>4", Verdict.FAIL),
+        ("The sum is 4.\n</thought>\n\n4", Verdict.FAIL),
+    ],
+)
+def test_a_text_may_speak_of_a_tag_that_closes(text: str, wanted: Verdict) -> None:
+    events = [chunk({"role": "assistant", "content": text}), chunk({}, "stop")]
+    assert streamed("stripping/visible-text/no-closing-word", "openai.chat", events) is wanted
+
+
+def test_a_tag_that_the_prompt_opened_may_be_closed() -> None:
+    begun = {"role": "assistant", "content": "<thinking>"}
+    asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "2+2"}, begun]}
+    request = {"method": "POST", "path": "/v1/chat/completions", "json": asked}
+    events = [chunk({"role": "assistant", "content": "A sum.</thinking>4"}), chunk({}, "stop")]
+    rule = "stripping/visible-text/no-closing-word"
+    assert streamed(rule, "openai.chat", events, request) is Verdict.PASS
