@@ -79,15 +79,7 @@ class Plain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
 
 
 _KINDS: Final = (
-    "cassette",
-    "request",
-    "response",
-    "end",
-    "seen",
-    "text",
-    "hex",
-    "message",
-    "redactions",
+    *("cassette", "request", "response", "end", "seen", "text", "hex", "message", "redactions"),
 )
 _HEADER_KEYS: Final = frozenset(Header.__struct_fields__) - {"version", "extra"}
 _RECORD: Final = msgspec.json.Decoder(Record)

@@ -63,6 +63,12 @@ def part_data(element: Any, calls: int, *, is_open: bool = False, **place: Any) 
     return event_data(element, **more)
 
 
+COUNTED: Final = (
+    *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
+    "toolUsePromptTokenCount",
+)
+
+
 def token_counts(usage: dict[str, Any], keys: Sequence[str], total: str) -> dict[str, int | None]:
     """Counts in the words of all dialects.
 

@@ -7,11 +7,13 @@ last one says that it is `last`: what is asked now, or how the answer is to begi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from conformance.core.events import Event, Request, Vocabulary
 from conformance.dialects.history_calls import CallPairing
 from conformance.dialects.json_edge import event_data, mapping, string
+
+OF_HISTORY: Final = frozenset({"request", "request.item", "request.call", "request.result"})
 
 
 def vocabulary(dialect: str, *types: str) -> Vocabulary:

@@ -142,16 +142,8 @@ class Message:
 
 LINE_EVENTS: Final = frozenset(
     {
-        "request",
-        "request.item",
-        "ollama.chunk",
-        "ollama.last",
-        "ollama.body",
-        "ollama.tool",
-        "ollama.error",
-        "models",
-        "models.entry",
-        "ollama.unknown",
+        *("request", "request.item", "ollama.chunk", "ollama.last", "ollama.body", "ollama.tool"),
+        *("ollama.error", "models", "models.entry", "ollama.unknown"),
     }
 )
 BOUNDS: Final = AnswerBounds(first=frozenset({"ollama.chunk"}), last=frozenset({"ollama.last"}))

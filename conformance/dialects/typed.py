@@ -32,7 +32,20 @@ class MessageState(Protocol):
         """Ends whatever is open."""
 
 
+class RunState(MessageState, Protocol):
+    """What a run has sent so far."""
+
+    @property
+    def reason(self) -> str:
+        """Why the last answer of its model stopped."""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is open, so that the run may be over."""
+
+
 State = TypeVar("State", bound=MessageState)
+Run = TypeVar("Run", bound=RunState)
 
 
 class TypedReader(Generic[State]):
@@ -149,3 +162,36 @@ class ProgramReader(TypedReader[State]):
     unknown = "line.unknown"
     is_of_api = False
     is_of_lines = True
+
+
+class RunReader(TypedReader[Run]):
+    """Reader of runs whose wire need not say that they are over.
+
+    One is done where it ends by itself and has settled; the reason of its last answer counts then.
+    After an error it is cut.
+    """
+
+    reasons: ClassVar[Mapping[str, str]]
+
+    def _follow_run(self, name: str) -> None:
+        """Another run begins the next answer, where the one request is not known."""
+        if name and name != self._announced and not self._has_request:
+            self._say_end("eof", is_last=False)
+            self._announce(name)
+
+    def _say_end(self, how: Ending, *, is_last: bool = True) -> None:
+        if self._is_done or self._content.is_over:
+            return
+        self._content.close()
+        if how == "eof" and self._content.is_settled and not self._sink.has_failed:
+            if reason := self._content.reason:
+                self._sink.finish(self.reasons.get(reason, reason))
+            self._is_done = True
+            self._sink.emit("done", {"choice": 0, "explicit": False})
+        elif is_last:
+            self._sink.emit("cut", {"choice": 0, "how": how})
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        self._say_end(how)
+        return self._sink.events()

@@ -23,18 +23,8 @@ VERSION: Final = "1.0"
 _STREAM_KEYS: Final = (
     *("file", "exchange", "scenario", "role", "hop", "view", "target", "dialect", "profile"),
     *(
-        "named",
-        "verdicts",
-        "reasons",
-        "findings",
-        "notes",
-        "changes",
-        "framing",
-        "beside",
-        "answers",
-        "calls",
-        "fitting_calls",
-        "turn",
+        *("named", "verdicts", "reasons", "findings", "notes", "changes", "framing", "beside"),
+        *("answers", "calls", "fitting_calls", "turn"),
     ),
 )
 

@@ -70,16 +70,8 @@ SAYINGS: Final = (*CHARACTERS, JSON_TEXT)
 """What texts of the played model hold, or, by the last of these words, are: JSON."""
 
 CAPABILITIES: Final = (
-    "thinking",
-    "tools",
-    "tool-choice",
-    "stop",
-    "format",
-    "summary",
-    "encrypted",
-    "effort",
-    "limit",
-    "models",
+    *("thinking", "tools", "tool-choice", "stop", "format", "summary", "encrypted", "effort"),
+    *("limit", "models"),
 )
 """What a scenario may need; `--without` says what a target lacks."""
 

@@ -16,13 +16,8 @@ Headers = tuple[tuple[str, str], ...]
 
 CONNECTION_HEADERS: Final = frozenset(
     {
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
+        *("connection", "keep-alive", "proxy-connection", "te", "trailer"),
+        *("transfer-encoding", "upgrade"),
     }
 )
 # These describe the body: `connection` cannot make them hop-by-hop headers.

@@ -10,18 +10,6 @@ from conformance.dialects.base import DeltaColumns, Dialect, Reading
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("text",),
-    shown=("text",),
-    indices=("messageId", "toolCallId"),
-    words=("sessionUpdate", "stopReason", "kind", "status"),
-    free=("rawInput", "rawOutput", "_meta"),
-)
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"session/prompt"}), last=frozenset({"prompt.response"})
-)
-
-
 _TEXT: Final = "params.update.content.text"
 _COLUMNS: Final = DeltaColumns((_TEXT,), _TEXT, dict.fromkeys(CHUNKS, "params.update"))
 
@@ -39,8 +27,14 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     columns=chunk_columns,
     framing="lines",
-    keys=WIRE_KEYS,
-    bounds=BOUNDS,
+    keys=WireKeys(
+        texts=("text",),
+        shown=("text",),
+        indices=("messageId", "toolCallId"),
+        words=("sessionUpdate", "stopReason", "kind", "status"),
+        free=("rawInput", "rawOutput", "_meta"),
+    ),
+    bounds=AnswerBounds(first=frozenset({"session/prompt"}), last=frozenset({"prompt.response"})),
     request=REQUEST,
     is_application=True,
     agent=AGENT,

@@ -29,7 +29,7 @@ from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.bedrock_converse.content import OVERFLOW, Content
 from conformance.dialects.bedrock_converse.wire_keys import STREAMED
-from conformance.dialects.history import request_events
+from conformance.dialects.history import OF_HISTORY, request_events
 from conformance.dialects.history_calls import OF_CONVERSE
 from conformance.dialects.json_edge import (
     elements,
@@ -45,32 +45,15 @@ NAME: Final = "bedrock.converse"
 WRAPPED: Final = "chunk"  # the `:event-type` of all that an invoke stream wraps
 EXCEPTIONS: Final = frozenset(
     {
-        "internalServerException",
-        "modelStreamErrorException",
-        "modelTimeoutException",
-        "serviceUnavailableException",
-        "throttlingException",
-        "validationException",
+        *("internalServerException", "modelStreamErrorException", "modelTimeoutException"),
+        *("serviceUnavailableException", "throttlingException", "validationException"),
     }
 )
 VOCABULARY: Final = Vocabulary(
     NAME,
-    frozenset(
-        {
-            "request",
-            "request.item",
-            "request.call",
-            "request.result",
-            "request.reasoning",
-            *STREAMED,
-            "exception",
-            "converse",
-            "converse.block",
-            "converse.error",
-            "converse.unknown",
-            OVERFLOW,
-        }
-    ),
+    OF_HISTORY
+    | {"request.reasoning", *STREAMED, "exception", "converse", "converse.block"}
+    | {"converse.error", "converse.unknown", OVERFLOW},
 )
 _REASONS: Final = {
     "end_turn": "stop",

@@ -37,10 +37,6 @@ def _common_words(body: Message, model: str) -> Sequence[str]:
     return ("-p", user_text(body, _TURN), *_OPTIONS, "--model", model, *carried)
 
 
-AGENT: Final = AgentForm(_words, words_of={"qwen": _qwen_words})
-REQUEST: Final = agent_request(_TURN, _SESSION, user_turn)
-
-
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
@@ -50,9 +46,9 @@ DIALECT: Final = Dialect(
     columns=RUN.columns(line_id, {"content_block_delta": "event"}),
     framing="lines",
     keys=WIRE_KEYS,
-    request=REQUEST,
+    request=agent_request(_TURN, _SESSION, user_turn),
     is_application=True,
-    agent=AGENT,
+    agent=AgentForm(_words, words_of={"qwen": _qwen_words}),
     unit="turn",
     takes_back=frozenset({"message_start"}),
 )

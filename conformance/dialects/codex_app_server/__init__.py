@@ -15,20 +15,6 @@ from conformance.dialects.codex_app_server.reader import (
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("delta", "text", "summary", "content"),
-    shown=("delta", "text", "summary", "content"),
-    indices=("itemId", "summaryIndex", "contentIndex"),
-    words=("type", "status"),
-    free=("arguments", "aggregatedOutput"),
-)
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"turn/started"}),
-    once=frozenset({"turn/started"}),
-    last=frozenset({"turn/completed"}),
-)
-
-
 _DELTAS: Final = frozenset(
     {
         "item/agentMessage/delta",
@@ -56,8 +42,18 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     columns=delta_columns,
     framing="lines",
-    keys=WIRE_KEYS,
-    bounds=BOUNDS,
+    keys=WireKeys(
+        texts=("delta", "text", "summary", "content"),
+        shown=("delta", "text", "summary", "content"),
+        indices=("itemId", "summaryIndex", "contentIndex"),
+        words=("type", "status"),
+        free=("arguments", "aggregatedOutput"),
+    ),
+    bounds=AnswerBounds(
+        first=frozenset({"turn/started"}),
+        once=frozenset({"turn/started"}),
+        last=frozenset({"turn/completed"}),
+    ),
     request=REQUEST,
     is_application=True,
     agent=AGENT,

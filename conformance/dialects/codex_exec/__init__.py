@@ -11,19 +11,6 @@ from conformance.dialects.codex_exec.reader import NAME, VOCABULARY, ExecReader,
 from conformance.dialects.json_edge import string
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("text",),
-    shown=("text",),
-    words=("type", "status"),
-    free=("arguments", "aggregated_output"),
-)
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"turn.started"}),
-    once=frozenset({"turn.started"}),
-    last=frozenset({"turn.completed", "turn.failed"}),
-)
-
-
 _TURN: Final = "input"
 _THREAD: Final = "thread_id"
 _OPTIONS: Final = ("--json", "--skip-git-repo-check")
@@ -36,21 +23,26 @@ def _words(body: Message, _model: str, folder: str) -> Sequence[str]:
     return ("exec", *_OPTIONS, "--sandbox", "read-only", "--cd", folder, text)
 
 
-AGENT: Final = AgentForm(_words)
-REQUEST: Final = agent_request(_TURN, _THREAD)
-
-
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
     reader=ExecReader,
     recognises=recognises,
     framing="lines",
-    keys=WIRE_KEYS,
-    bounds=BOUNDS,
-    request=REQUEST,
+    keys=WireKeys(
+        texts=("text",),
+        shown=("text",),
+        words=("type", "status"),
+        free=("arguments", "aggregated_output"),
+    ),
+    bounds=AnswerBounds(
+        first=frozenset({"turn.started"}),
+        once=frozenset({"turn.started"}),
+        last=frozenset({"turn.completed", "turn.failed"}),
+    ),
+    request=agent_request(_TURN, _THREAD),
     is_application=True,
-    agent=AGENT,
+    agent=AgentForm(_words),
     carries_opaque=False,
     names_tools=False,
     tells_parts=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, message_at
@@ -15,34 +15,26 @@ from conformance.dialects.json_edge import mapping
 from conformance.dialects.turns import MESSAGES
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("content", "text", "thinking", "tool_plan", "arguments"),
-    shown=("content", "text", "thinking", "tool_plan"),
-    indices=("index",),
-    words=("role", "type", "finish_reason"),
-    free=("citations", "sources"),
-    unrolled=("tool_calls",),
-    unrolling=("cohere.",),
-)
-
-
-def _is_last(payload: Any) -> bool:
-    return mapping(payload).get("type") == "message-end"
-
-
-ENVELOPE: Final = SseEnvelope(is_named=EVENTS.types.__contains__, finishes=_is_last)
-BOUNDS: Final = EVENTS.bounds()
-
-
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
     reader=CohereReader,
     recognises=recognises,
     columns=EVENTS.columns(),
-    keys=WIRE_KEYS,
-    envelope=ENVELOPE,
-    bounds=BOUNDS,
+    keys=WireKeys(
+        texts=("content", "text", "thinking", "tool_plan", "arguments"),
+        shown=("content", "text", "thinking", "tool_plan"),
+        indices=("index",),
+        words=("role", "type", "finish_reason"),
+        free=("citations", "sources"),
+        unrolled=("tool_calls",),
+        unrolling=("cohere.",),
+    ),
+    envelope=SseEnvelope(
+        is_named=EVENTS.types.__contains__,
+        finishes=lambda payload: mapping(payload).get("type") == "message-end",
+    ),
+    bounds=EVENTS.bounds(),
     endpoint=Endpoint("cohere", "/v2/chat", base=""),
     models=ModelListing("/v1/models", base="", entries="models", name="name", frame={}, details={}),
     request=REQUEST,

@@ -28,8 +28,15 @@ from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
 from conformance.dialects.gemini_generate.candidate import Candidate, is_blocked, reason_of
-from conformance.dialects.gemini_parts import CALL, kind_of, part_data, stays_open, token_counts
-from conformance.dialects.history import request_events
+from conformance.dialects.gemini_parts import (
+    CALL,
+    COUNTED,
+    kind_of,
+    part_data,
+    stays_open,
+    token_counts,
+)
+from conformance.dialects.history import OF_HISTORY, request_events
 from conformance.dialects.history_calls import OF_GEMINI
 from conformance.dialects.json_edge import (
     NO_FIELDS,
@@ -45,22 +52,9 @@ from conformance.dialects.sink import Sink
 NAME: Final = "gemini.generate"
 VOCABULARY: Final = Vocabulary(
     NAME,
-    frozenset(
-        {
-            "request",
-            "request.item",
-            "request.call",
-            "request.result",
-            "request.part",
-            "gemini.chunk",
-            "gemini.body",
-            "gemini.candidate",
-            "gemini.part",
-            "gemini.usage",
-            "gemini.error",
-            "gemini.unknown",
-        }
-    ),
+    OF_HISTORY
+    | {"request.part", "gemini.chunk", "gemini.body", "gemini.candidate", "gemini.part"}
+    | {"gemini.usage", "gemini.error", "gemini.unknown"},
 )
 _NO_ANSWERS: Final = ("embedding", "embeddings", "invocationId")
 _CACHE: Final = "cachedContents/"
@@ -74,10 +68,6 @@ _OF_CANDIDATE: Final = frozenset(
     }
 )
 """Keys of a candidate, of which any shows one."""
-_COUNTED: Final = (
-    *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
-    "toolUsePromptTokenCount",
-)
 _CODE: Final = frozenset({"executableCode", "codeExecutionResult"})
 _MOST_CANDIDATES: Final = 64
 
@@ -188,10 +178,10 @@ class GeminiReader:
             self._count(usage)
 
     def _count(self, usage: dict[str, Any]) -> None:
-        total = sum(filter(None, (whole(usage.get(key)) for key in _COUNTED)))
+        total = sum(filter(None, (whole(usage.get(key)) for key in COUNTED)))
         self._sink.wire("gemini.usage", {**usage, "sum": total, "before": self._counted})
         self._counted = usage
-        self._sink.say_usage(token_counts(usage, _COUNTED, "totalTokenCount"))
+        self._sink.say_usage(token_counts(usage, COUNTED, "totalTokenCount"))
 
     def _read_candidate(
         self, element: Any, model: str, met: set[int], *, is_early: bool

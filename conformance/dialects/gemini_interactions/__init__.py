@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from conformance.dialects.base import Dialect
 from conformance.dialects.client_cases import ClientCases, listing
@@ -15,35 +15,27 @@ from conformance.dialects.gemini_interactions.vocabulary import EVENTS, NAME, VO
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("text", "arguments", "result"),
-    shown=("text",),
-    indices=("index",),
-    opaque=("signature", "continuation_token"),
-    words=("event_type", "type", "status", "object", "modality", "service_tier"),
-    free=("arguments", "result", "parameters", "generation_config"),
-    unrolled=("steps",),
-    unrolling=("interaction",),
-)
-
-
-def _is_last(payload: Any) -> bool:
-    return mapping(payload).get("event_type") == "interaction.completed"
-
-
-ENVELOPE: Final = SseEnvelope(is_named=EVENTS.types.__contains__, finishes=_is_last)
-BOUNDS: Final = EVENTS.bounds()
-
-
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
     reader=InteractionsReader,
     recognises=recognises,
     columns=EVENTS.columns(),
-    keys=WIRE_KEYS,
-    envelope=ENVELOPE,
-    bounds=BOUNDS,
+    keys=WireKeys(
+        texts=("text", "arguments", "result"),
+        shown=("text",),
+        indices=("index",),
+        opaque=("signature", "continuation_token"),
+        words=("event_type", "type", "status", "object", "modality", "service_tier"),
+        free=("arguments", "result", "parameters", "generation_config"),
+        unrolled=("steps",),
+        unrolling=("interaction",),
+    ),
+    envelope=SseEnvelope(
+        is_named=EVENTS.types.__contains__,
+        finishes=lambda payload: mapping(payload).get("event_type") == "interaction.completed",
+    ),
+    bounds=EVENTS.bounds(),
     endpoint=Endpoint(
         "interactions",
         "/interactions",

@@ -15,26 +15,22 @@ Rule 5: an `errorCode` that is a reason to stop is no error; any other one is th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-from conformance.core.events import Ending, Event, Frame
+from conformance.core.events import Frame
 from conformance.dialects import outcome
-from conformance.dialects.gemini_parts import CALL, part_data, token_counts
+from conformance.dialects.gemini_parts import CALL, COUNTED, part_data, token_counts
 from conformance.dialects.google_adk.content import REASONS, RESULT, Invocation, parts_of, stated
 from conformance.dialects.google_adk.vocabulary import ERROR, EVENT, PART, PARTIAL, UNKNOWN
 from conformance.dialects.json_edge import elements, event_data, mapping, string
-from conformance.dialects.typed import TypedReader
-
-_COUNTED: Final = (
-    *("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
-    "toolUsePromptTokenCount",
-)
+from conformance.dialects.typed import RunReader
 
 
-class AdkReader(TypedReader[Invocation]):
+class AdkReader(RunReader[Invocation]):
     """Reader of one exchange."""
 
     content_type = Invocation
+    reasons = REASONS
     unknown = UNKNOWN
     history = "newMessage.parts"
 
@@ -57,10 +53,7 @@ class AdkReader(TypedReader[Invocation]):
             self._sink.wire(UNKNOWN, event_data(payload))
 
     def _say_event(self, fields: dict[str, Any]) -> None:
-        name = string(fields.get("invocationId"))
-        if name and name != self._announced and not self._has_request:
-            self._say_end("eof", is_last=False)
-            self._announce(name)
+        self._follow_run(string(fields.get("invocationId")))
         parts = parts_of(fields)
         agent = self._content.agent(fields)
         is_partial = fields.get("partial") is True
@@ -103,32 +96,13 @@ class AdkReader(TypedReader[Invocation]):
             self._sink.wire(PART, data)
 
     def _count(self, usage: dict[str, Any]) -> None:
-        self._sink.say_usage(token_counts(usage, _COUNTED, "totalTokenCount"))
+        self._sink.say_usage(token_counts(usage, COUNTED, "totalTokenCount"))
 
     def _see_error(self, fields: Mapping[str, Any]) -> None:
         """Rule 5."""
         if code := _fault(fields):
             message = string(fields.get("errorMessage"))
             self._sink.say_error({"choice": 0, "code": code, "message": message})
-
-    def _say_end(self, how: Ending, *, is_last: bool = True) -> None:
-        """Rule 4."""
-        if self._is_done or self._content.is_over:
-            return
-        self._content.close()
-        is_done = how == "eof" and self._content.is_settled and not self._sink.has_failed
-        if is_done and (reason := self._content.reason):
-            self._sink.finish(REASONS.get(reason, reason))
-        if is_done:
-            self._is_done = True
-            self._sink.emit("done", {"choice": 0, "explicit": False})
-        elif is_last:
-            self._sink.emit("cut", {"choice": 0, "how": how})
-
-    def end(self, how: Ending, number: int) -> list[Event]:
-        self._sink.begin(number)
-        self._say_end(how)
-        return self._sink.events()
 
 
 def _fault(fields: Mapping[str, Any]) -> str:

@@ -35,18 +35,6 @@ def _read_entry(entry: Any) -> HistoryEntry:
     return HistoryEntry("model", content)
 
 
-TURNS: Final = HistoryForm("prompt", prompt_items, _read_entry)
-
-
-WIRE_KEYS: Final = WireKeys(
-    texts=("text",),
-    shown=("text",),
-    indices=("index",),
-    words=("finish_reason",),
-    free=("logprobs",),
-    unrolled=("choices",),
-    unrolling=("harmony.",),
-)
 BOUNDS: Final = AnswerBounds(last=frozenset({"harmony.end"}))
 
 
@@ -57,8 +45,16 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     doubts=doubts,
     framing="text",
-    keys=WIRE_KEYS,
-    turns=TURNS,
+    keys=WireKeys(
+        texts=("text",),
+        shown=("text",),
+        indices=("index",),
+        words=("finish_reason",),
+        free=("logprobs",),
+        unrolled=("choices",),
+        unrolling=("harmony.",),
+    ),
+    turns=HistoryForm("prompt", prompt_items, _read_entry),
     special_tokens=SPECIAL_TOKENS,
     carriers=frozenset({"openai.completions"}),
 )

@@ -16,7 +16,7 @@ from conformance.dialects.huggingface_tgi.reader import (
 )
 from conformance.dialects.huggingface_tgi.script import SCRIPT
 from conformance.dialects.prompt_requests import prompt_form
-from conformance.dialects.requests import Question, RequestForm
+from conformance.dialects.requests import Question
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
@@ -27,9 +27,6 @@ def _ask_body(question: Question) -> dict[str, Any]:
 
 
 # A temperature of 0 is refused ("`temperature` must be strictly positive").
-REQUEST: Final[RequestForm] = prompt_form(
-    "inputs", "parameters.max_new_tokens", _ask_body, {"parameters": {"do_sample": False}}
-)
 
 
 DIALECT: Final = Dialect(
@@ -47,7 +44,9 @@ DIALECT: Final = Dialect(
         only_named=True,
     ),
     models=ModelListing("/models"),
-    request=REQUEST,
+    request=prompt_form(
+        "inputs", "parameters.max_new_tokens", _ask_body, {"parameters": {"do_sample": False}}
+    ),
     script=SCRIPT,
     carries_opaque=False,
     tells_parts=False,

@@ -46,6 +46,10 @@ class GraphRun:
         self.is_over = False
 
     @property
+    def reason(self) -> str:
+        return self.last.reason if self.last else ""
+
+    @property
     def is_settled(self) -> bool:
         """Rule 3."""
         spoken = [each for each in self._messages.values() if each.says_something]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Ending, Event, Frame
+from conformance.core.events import Frame
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.langgraph.content import OF_MODEL, REASONS, SPEAKERS, pieces_of
 from conformance.dialects.langgraph.graph_run import GraphRun
@@ -35,15 +35,16 @@ from conformance.dialects.langgraph.vocabulary import (
     UPDATES,
     VALUES,
 )
-from conformance.dialects.typed import TypedReader
+from conformance.dialects.typed import RunReader
 
 Fields = dict[str, Any]
 
 
-class LangGraphReader(TypedReader[GraphRun]):
+class LangGraphReader(RunReader[GraphRun]):
     """Reader of one exchange."""
 
     content_type = GraphRun
+    reasons = REASONS
     unknown = UNKNOWN
     history = "input.messages"
 
@@ -77,10 +78,7 @@ class LangGraphReader(TypedReader[GraphRun]):
         self._take_state("values", payload, "", waited=True)
 
     def _take_metadata(self, fields: Fields) -> None:
-        name = string(fields.get("run_id"))
-        if name and name != self._announced and not self._has_request:
-            self._say_end("eof", is_last=False)
-            self._announce(name)
+        self._follow_run(string(fields.get("run_id")))
         self._sink.wire(METADATA, fields)
 
     def _take_message(self, message: Fields, meta: Fields, namespace: str) -> None:
@@ -130,25 +128,6 @@ class LangGraphReader(TypedReader[GraphRun]):
         self._content.close()
         code, message = string(fields.get("error")), string(fields.get("message"))
         self._sink.say_error({"choice": 0, "code": code, "message": message or string(payload)})
-
-    def _say_end(self, how: Ending, *, is_last: bool = True) -> None:
-        """Rule 4."""
-        if self._is_done or self._content.is_over:
-            return
-        self._content.close()
-        is_done = how == "eof" and self._content.is_settled and not self._sink.has_failed
-        if is_done:
-            if (last := self._content.last) is not None and last.reason:
-                self._sink.finish(REASONS.get(last.reason, last.reason))
-            self._is_done = True
-            self._sink.emit("done", {"choice": 0, "explicit": False})
-        elif is_last:
-            self._sink.emit("cut", {"choice": 0, "how": how})
-
-    def end(self, how: Ending, number: int) -> list[Event]:
-        self._sink.begin(number)
-        self._say_end(how)
-        return self._sink.events()
 
 
 def event_name(frame: Frame, payload: Any) -> str:

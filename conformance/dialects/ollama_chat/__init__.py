@@ -17,16 +17,6 @@ from conformance.dialects.ollama_script import MODELS
 from conformance.dialects.turns import MESSAGES
 from conformance.dialects.wire_keys import WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("content", "thinking"),
-    shown=("content", "thinking"),
-    words=("role", "done_reason"),
-    free=("arguments", "options", "format", "details"),
-    unrolled=("tool_calls", "models"),
-    unrolling=("ollama.", "models"),
-)
-
-
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
@@ -34,7 +24,14 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     columns=line_columns("message", "content"),
     framing="lines",
-    keys=WIRE_KEYS,
+    keys=WireKeys(
+        texts=("content", "thinking"),
+        shown=("content", "thinking"),
+        words=("role", "done_reason"),
+        free=("arguments", "options", "format", "details"),
+        unrolled=("tool_calls", "models"),
+        unrolling=("ollama.", "models"),
+    ),
     bounds=BOUNDS,
     knobs=OllamaKnobs,
     endpoint=Endpoint("ollama", "/api/chat", base=""),

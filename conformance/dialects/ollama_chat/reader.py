@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.events import Frame, Vocabulary
+from conformance.dialects.history import OF_HISTORY
 from conformance.dialects.history_calls import OF_OLLAMA
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.ollama_lines import LINE_EVENTS, LineReader, lists_models
 
 NAME: Final = "ollama.chat"
-VOCABULARY: Final = Vocabulary(NAME, LINE_EVENTS | {"request.call", "request.result"})
+VOCABULARY: Final = Vocabulary(NAME, LINE_EVENTS | OF_HISTORY)
 
 
 class OllamaReader(LineReader):

@@ -21,16 +21,6 @@ from conformance.dialects.ollama_lines import BOUNDS
 from conformance.dialects.ollama_script import MODELS
 from conformance.dialects.wire_keys import WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("response", "thinking"),
-    shown=("response", "thinking"),
-    words=("done_reason",),
-    free=("options", "format", "details", "context"),
-    unrolled=("models",),
-    unrolling=("ollama.", "models"),
-)
-
-
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
@@ -38,7 +28,14 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     columns=line_columns("", "response"),
     framing="lines",
-    keys=WIRE_KEYS,
+    keys=WireKeys(
+        texts=("response", "thinking"),
+        shown=("response", "thinking"),
+        words=("done_reason",),
+        free=("options", "format", "details", "context"),
+        unrolled=("models",),
+        unrolling=("ollama.", "models"),
+    ),
     bounds=BOUNDS,
     knobs=OllamaKnobs,
     endpoint=Endpoint("ollama-generate", "/api/generate", base=""),

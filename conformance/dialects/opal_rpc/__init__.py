@@ -9,14 +9,6 @@ from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.opal_rpc.reader import NAME, VOCABULARY, OpalReader, recognises
 from conformance.dialects.wire_keys import WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("delta",),
-    shown=("delta",),
-    words=("type",),
-    free=("args", "result"),
-)
-
-
 _DELTAS: Final = frozenset({"thinking_delta", "message_delta"})
 _COLUMNS: Final = DeltaColumns(("params.delta",), "params.delta", dict.fromkeys(_DELTAS, "params"))
 
@@ -35,7 +27,12 @@ DIALECT: Final = Dialect(
     recognises=recognises,
     columns=delta_columns,
     framing="lines",
-    keys=WIRE_KEYS,
+    keys=WireKeys(
+        texts=("delta",),
+        shown=("delta",),
+        words=("type",),
+        free=("args", "result"),
+    ),
     unit="run",
     tells_reasons=False,
 )

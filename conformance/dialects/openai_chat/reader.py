@@ -22,11 +22,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Ending, Event, Frame, Request, Vocabulary
+from conformance.core.events import Ending, Event, Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import outcome
 from conformance.dialects.base import Reading
-from conformance.dialects.history import request_events
+from conformance.dialects.history import request_events, vocabulary
 from conformance.dialects.history_calls import OF_CHAT
 from conformance.dialects.json_edge import (
     NO_FIELDS,
@@ -44,28 +44,11 @@ NAME: Final = "openai.chat"
 OVERFLOW: Final = "openai.chat.overflow"
 MOST_CHOICES: Final = 4096
 
-VOCABULARY: Final = Vocabulary(
+VOCABULARY: Final = vocabulary(
     NAME,
-    frozenset(
-        {
-            "request",
-            "request.item",
-            "request.call",
-            "request.result",
-            "chat.chunk",
-            "chat.choice",
-            "chat.tool",
-            "chat.detail",
-            "chat.completion",
-            "chat.message",
-            "chat.error",
-            "models",
-            "models.entry",
-            "chat.unknown",
-            "[DONE]",
-            OVERFLOW,
-        }
-    ),
+    *("request.call", "request.result", "chat.chunk", "chat.choice", "chat.tool", "chat.detail"),
+    *("chat.completion", "chat.message", "chat.error", "models", "models.entry", "chat.unknown"),
+    OVERFLOW,
 )
 
 _FILTER_KEYS: Final = frozenset({"content_filter_results", "content_filter_result"})

@@ -18,23 +18,6 @@ from conformance.dialects.openai_responses.turns import TURNS
 from conformance.dialects.openai_responses.vocabulary import NAME, VOCABULARY
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("delta", "content", "text", "arguments", "refusal", "summary"),
-    shown=("delta", "content", "text"),
-    indices=("output_index", "content_index", "summary_index"),
-    opaque=("encrypted_content",),
-    words=("kind", "object", "phase", "reason", "role", "status", "type"),
-    free=("arguments", "input", "metadata", "parameters", "properties", "schema"),
-)
-ENVELOPE: Final = SseEnvelope(is_named=lambda kind: kind.startswith("response."))
-BOUNDS: Final = AnswerBounds(
-    first=frozenset({"response.created"}),
-    once=frozenset({"response.created"}),
-    last=frozenset({"response.completed", "response.incomplete", "response.failed"}),
-)
-ITEMS: Final = ItemPlaces(index="output_index", output=("response", "output"))
-
-
 _DELTAS: Final = frozenset(
     {
         "response.output_text.delta",
@@ -66,10 +49,21 @@ DIALECT: Final = Dialect(
     reader=ResponsesReader,
     recognises=recognises,
     columns=delta_columns,
-    keys=WIRE_KEYS,
-    envelope=ENVELOPE,
-    bounds=BOUNDS,
-    items=ITEMS,
+    keys=WireKeys(
+        texts=("delta", "content", "text", "arguments", "refusal", "summary"),
+        shown=("delta", "content", "text"),
+        indices=("output_index", "content_index", "summary_index"),
+        opaque=("encrypted_content",),
+        words=("kind", "object", "phase", "reason", "role", "status", "type"),
+        free=("arguments", "input", "metadata", "parameters", "properties", "schema"),
+    ),
+    envelope=SseEnvelope(is_named=lambda kind: kind.startswith("response.")),
+    bounds=AnswerBounds(
+        first=frozenset({"response.created"}),
+        once=frozenset({"response.created"}),
+        last=frozenset({"response.completed", "response.incomplete", "response.failed"}),
+    ),
+    items=ItemPlaces(index="output_index", output=("response", "output")),
     knobs=ResponsesKnobs,
     endpoint=Endpoint("responses", "/responses"),
     models=ModelListing("/models"),

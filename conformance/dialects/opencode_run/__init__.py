@@ -9,21 +9,18 @@ from conformance.dialects.opencode_run.agent import AGENT, REQUEST
 from conformance.dialects.opencode_run.reader import NAME, VOCABULARY, RunReader, recognises
 from conformance.dialects.wire_keys import WireKeys
 
-WIRE_KEYS: Final = WireKeys(
-    texts=("text",),
-    shown=("text",),
-    words=("type", "status", "reason"),
-    free=("input", "output", "metadata"),
-)
-
-
 DIALECT: Final = Dialect(
     name=NAME,
     vocabulary=VOCABULARY,
     reader=RunReader,
     recognises=recognises,
     framing="lines",
-    keys=WIRE_KEYS,
+    keys=WireKeys(
+        texts=("text",),
+        shown=("text",),
+        words=("type", "status", "reason"),
+        free=("input", "output", "metadata"),
+    ),
     request=REQUEST,
     is_application=True,
     agent=AGENT,

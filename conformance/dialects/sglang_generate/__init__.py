@@ -7,7 +7,7 @@ from typing import Any, Final
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.prompt_requests import prompt_form
-from conformance.dialects.requests import Question, RequestForm
+from conformance.dialects.requests import Question
 from conformance.dialects.sglang_generate.reader import (
     BOUNDS,
     NAME,
@@ -23,11 +23,6 @@ from conformance.dialects.wire_keys import SseEnvelope
 
 def _ask_body(question: Question) -> dict[str, Any]:
     return {"text": question.text, "sampling_params": {"max_new_tokens": question.limit}}
-
-
-REQUEST: Final[RequestForm] = prompt_form(
-    "text", "sampling_params.max_new_tokens", _ask_body, {"sampling_params": {"temperature": 0}}
-)
 
 
 DIALECT: Final = Dialect(
@@ -46,7 +41,9 @@ DIALECT: Final = Dialect(
         only_named=True,
     ),
     models=ModelListing("/models"),
-    request=REQUEST,
+    request=prompt_form(
+        "text", "sampling_params.max_new_tokens", _ask_body, {"sampling_params": {"temperature": 0}}
+    ),
     script=SCRIPT,
     carries_opaque=False,
     tells_parts=False,

@@ -31,14 +31,7 @@ from conformance.rules.patterns import regex, texts
 WITH: Final[tuple[With, ...]] = ("concat", "list", "count", "sum", "json", "last")
 
 _COMPARISONS: Final = (
-    "equals",
-    "contains",
-    "lacks",
-    "matches",
-    "begins",
-    "at_least",
-    "grows",
-    "repeats",
+    *("equals", "contains", "lacks", "matches", "begins", "at_least", "grows", "repeats"),
 )
 _OVERLAPS: Final[tuple[With, ...]] = ("concat", "list")
 # Option of a fold -> what it goes with; elsewhere it would be ignored in silence.

@@ -36,17 +36,8 @@ _LIKELY: Final = frozenset(
     {
         *("key", "token", "auth", "authorization", "bearer", "jwt", "pat", "credential", "cred"),
         *(
-            "apikey",
-            "sig",
-            "dsn",
-            "webhook",
-            "netrc",
-            "kubeconfig",
-            "session",
-            "sessionid",
-            "hmac",
-            "pw",
-            "sk",
+            *("apikey", "sig", "dsn", "webhook", "netrc", "kubeconfig", "session", "sessionid"),
+            *("hmac", "pw", "sk"),
         ),
     }
 )
