@@ -73,7 +73,7 @@ def reasoned(*content: dict[str, Any], profile: str) -> Verdict:
 def test_claude_may_think_after_text_on_every_host() -> None:
     """Adaptive thinking; of other models on Bedrock nobody saw it."""
     thought = {"reasoningContent": {"reasoningText": {"text": "Low tide.", "signature": "E"}}}
-    content = [{"text": "I look."}, thought, {"text": "At nine."}]
+    content: list[dict[str, Any]] = [{"text": "I look."}, thought, {"text": "At nine."}]
     assert reasoned(*content, profile="claude") is Verdict.NOT_APPLICABLE
     assert reasoned(*content, profile="nova-2") is not Verdict.NOT_APPLICABLE
 
