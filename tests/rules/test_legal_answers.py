@@ -483,11 +483,12 @@ LM_CALL: Final = {"type": "tool_call", "tool": "add", "arguments": {}, "output":
     ("output", "wanted"),
     [
         ([LM_THOUGHT, LM_TEXT, LM_CALL, LM_THOUGHT, LM_TEXT], Verdict.PASS),
+        ([LM_TEXT, {"type": "invalid_tool_call", "reason": "no tool"}, LM_THOUGHT], Verdict.PASS),
         ([LM_THOUGHT, {"type": "message", "content": "\n"}, LM_THOUGHT], Verdict.PASS),
         ([LM_TEXT], Verdict.VACUOUS),
         ([LM_TEXT, LM_THOUGHT], Verdict.FAIL),
     ],
-    ids=["behind a call", "behind a blank", "no thinking", "behind text"],
+    ids=["behind a call", "behind a bad call", "behind a blank", "no thinking", "behind text"],
 )
 def test_lm_studio_may_think_again_behind_a_call(output: Any, wanted: Verdict) -> None:
     body = {"model_instance_id": "m", "output": output, "stats": {}}

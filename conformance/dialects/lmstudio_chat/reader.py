@@ -186,7 +186,7 @@ class LmStudioReader(TypedReader[AnswerBlocks]):
 
 
 def stated(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a result says again, by kind (rule 3)."""
+    """What a result says again, by kind (rule 3), and in which `order`."""
     items = objects(result.get("output"))
     texts = {
         kind: "".join(string(each.get("content")) for each in items if each.get("type") == kind)
@@ -197,10 +197,9 @@ def stated(result: Mapping[str, Any]) -> dict[str, Any]:
         for each in items
         if each.get("type") in ("tool_call", "invalid_tool_call")
     ]
-    kinds = (
-        each.get("type") for each in items if string(each.get("content")).strip() or "tool" in each
-    )
-    return {**texts, "tools": calls, "order": " ".join(map(string, kinds))}
+    kinds = ((string(each.get("type")), string(each.get("content"))) for each in items)
+    order = " ".join(kind for kind, text in kinds if kind not in texts or text.strip())
+    return {**texts, "tools": calls, "order": order}
 
 
 def is_failure(frame: Frame | None, fields: Mapping[str, Any]) -> bool:

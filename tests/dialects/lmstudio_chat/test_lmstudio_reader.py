@@ -39,7 +39,8 @@ def test_a_thought_then_text_and_the_end() -> None:
     assert one(events, "usage") == {"choice": 0, "input": 7, "output": 9, "reasoning": 4}
     assert one(events, "done") == {"choice": 0, "explicit": True}
     (end,) = [each.data for each in events if each.type == "lm.chat.end"]
-    assert end["stated"] == {"reasoning": "a b c", "message": "d e f", "tools": []}
+    texts = {"reasoning": "a b c", "message": "d e f"}
+    assert end["stated"] == {**texts, "tools": [], "order": "reasoning message"}
 
 
 @pytest.mark.parametrize("is_apart", [False, True])

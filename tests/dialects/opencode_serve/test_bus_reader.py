@@ -157,7 +157,7 @@ def test_a_delta_of_no_part_is_found_where_its_message_was_read(*, is_announced:
     ]
     stray = Message(put(words.payload, "properties.partID", "other"))
     begun = before if is_announced else before[-1:]
-    found = rules_failed(*begun, start, stray, more, end, *talk.idle())
+    found = rules_failed(*begun, start, stray, more, end, *talk.over(), *talk.idle())
     assert found == {"part-announced", "text-agrees"}
 
 
