@@ -86,7 +86,7 @@ the events of turns.
 
 # Type -> the fields it may carry, besides `choice`.
 SEMANTIC_EVENTS: Final[Mapping[str, frozenset[str]]] = {
-    "message.start": frozenset({"role", "id"}),
+    "message.start": frozenset({"role", "id", "resumed"}),
     "step.start": frozenset({"step"}),
     "step.end": frozenset({"step"}),
     "thinking.start": frozenset({"block", "channel", "explicit", "id"}),

@@ -23,7 +23,7 @@ from reference_impl.client.wire import Api
 
 APIS: Final[Mapping[str, Api]] = OF_DIALECT
 # Deltas -> the field that is merged.
-_OF_RULES: Final = frozenset({"flushed", "shown", "split"})
+_OF_RULES: Final = frozenset({"flushed", "resumed", "shown", "split"})
 DELTAS: Final = {
     "refusal.delta": "text",
     "text.delta": "text",

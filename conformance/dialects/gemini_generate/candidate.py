@@ -109,8 +109,8 @@ class Candidate:
                 self.close()
             case "functionResponse" if self.is_finished:
                 # The server carried the call out that the answer seemed to end with.
-                self.is_finished = self._started = False
-                self.start()
+                self.is_finished = False
+                self._sink.emit("message.start", {"choice": self._number, "resumed": True})
             case _:
                 self.close()
 
