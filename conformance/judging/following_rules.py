@@ -166,6 +166,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # The comparison shows both sides; what a request alone lacks follows from it.
     **dict.fromkeys(("signature-present", "step-signed", "signed-in-place"), ("signed-unchanged",)),
     "result-addressed": ("history/calls/asked", "history/calls/answered", "*/calls-as-made"),
+    "finish-agrees": ("wire/opencode-serve/step-counted",),
+    "result-stop-agrees": ("*/stop-reason-known", "wire/stream-json/tool-stop-has-tool"),
     "thinking-apart": (
         "*/reasoning-apart-from-text",  # the wire says the same of its own part
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),

@@ -23,6 +23,7 @@ WANTS: Final = "kimi-k3"
 WANTS_NOT: Final = "gpt-4o"
 _USER: Final[Fields] = {"role": "user", "content": FERRY}
 _SURE: Final[Fields] = {"role": "user", "content": SURE}
+_ADAPTIVE: Final[Fields] = {"type": "adaptive"}
 
 
 def drafts() -> Iterator[Draft]:
@@ -35,6 +36,7 @@ def drafts() -> Iterator[Draft]:
     yield _messages_turns("never-sends-back", carries=False)
     yield _messages_round("tool-round", _signed())
     yield _messages_round("redacted-round", [*blocks.redacted(0)])
+    yield _messages_round("budget-round", _signed(), {"type": "enabled", "budget_tokens": 1024})
 
 
 def _next(first: Draft, second: Draft, *roles: str) -> Draft:
@@ -81,7 +83,7 @@ def _messages_asked(*history: Fields, **more: Any) -> Fields:
         "model": blocks.MODEL,
         "max_tokens": 2048,
         "messages": [_USER, *history],
-        "thinking": {"type": "adaptive"},
+        "thinking": _ADAPTIVE,
         "stream": True,
         **more,
     }
@@ -109,13 +111,13 @@ def _messages_turns(profile: str, *, carries: bool) -> Draft:
     return _next(first, second, "turn", "next-turn")
 
 
-def _messages_round(topic: str, thought: list[Fields]) -> Draft:
+def _messages_round(topic: str, thought: list[Fields], thinking: Fields = _ADAPTIVE) -> Draft:
     """The block of thinking comes back in front of the call, with the tool's result after it."""
     topic = f"anthropic/{topic}"
     tools = [{"name": NAME, "input_schema": {"type": "object"}}]
     called = blocks.tool(1, NAME, ["", ARGUMENTS])
     pieces = blocks.answer([thought, called], (30, 30, 12), "tool_use")
-    first = messages.drafted(topic, _messages_asked(tools=tools), pieces)
+    first = messages.drafted(topic, _messages_asked(tools=tools, thinking=thinking), pieces)
     is_signed = thought[0]["content_block"]["type"] == "thinking"
     sealed = {"type": "redacted_thinking", "data": opaque("redacted 0")}
     use = {"type": "tool_use", "id": "toolu_1", "name": NAME, "input": {"line": "island"}}
@@ -124,6 +126,7 @@ def _messages_round(topic: str, thought: list[Fields]) -> Draft:
         {"role": "assistant", "content": [_sent_back() if is_signed else sealed, use]},
         {"role": "user", "content": [result]},
         tools=tools,
+        thinking=thinking,
     )
     pieces = blocks.answer([blocks.thinking(0, FOUND), blocks.text(1, FERRY_TEXT)], (70, 20, 9))
     second = messages.drafted(topic, asked, pieces)

@@ -30,7 +30,7 @@ FINISH: Final = {"type": "finish", "finishReason": "stop"}
     ("again", "wanted"),
     [
         ({"messageId": "m"}, Verdict.PASS),
-        ({}, Verdict.VACUOUS),
+        ({}, Verdict.PASS),
         ({"messageId": "another"}, Verdict.FAIL),
     ],
     ids=["same", "unnamed", "another"],

@@ -79,7 +79,7 @@ class Choice:
                 self._read_single(name, delta[name])
                 return True
             if name == "tool_calls":
-                tools = _tool_fragments(delta)
+                tools = _tool_fragments(delta, is_whole=self._whole)
                 return self._read_tools(tools) if tools else True
         return self._read_all(delta, string(finish_reason), string(chunk.get("id")))
 
@@ -104,7 +104,11 @@ class Choice:
         elif "thinking_blocks" in delta and all(kind != "thinking" for kind, _ in parts):
             thought = chat_fields.mirrored_thinking(delta)
         refusal = string(delta.get("refusal"))
-        tools = [] if chat_fields.TOOL_CARRIERS.isdisjoint(delta) else _tool_fragments(delta)
+        tools = (
+            []
+            if chat_fields.TOOL_CARRIERS.isdisjoint(delta)
+            else _tool_fragments(delta, is_whole=self._whole)
+        )
         if thought or opaque or parts or refusal or tools or role:
             self._start_message(role, message_id)
         if thought:
@@ -249,10 +253,11 @@ class Choice:
         self._sink.finish(named, self._number, marked=self._markers is not None)
 
 
-def _tool_fragments(delta: dict[str, Any]) -> list[_ToolFragment]:
+def _tool_fragments(delta: dict[str, Any], *, is_whole: bool) -> list[_ToolFragment]:
     """Tool calls that say anything; a missing index is the position.
 
-    A custom tool is given a text, which are no arguments.
+    A whole message has its calls in order: no client reads the index that a gateway left there. A
+    custom tool is given a text, which are no arguments.
     """
     calls = objects(delta.get("tool_calls"))
     if not calls and isinstance(legacy := delta.get("function_call"), dict):
@@ -260,7 +265,8 @@ def _tool_fragments(delta: dict[str, Any]) -> list[_ToolFragment]:
     found: list[_ToolFragment] = []
     for position, call in enumerate(calls):
         function, custom = mapping(call.get("function")), mapping(call.get("custom"))
-        call_id, index = string(call.get("id")), whole(call.get("index"))
+        call_id = string(call.get("id"))
+        index = None if is_whole else whole(call.get("index"))
         name = string(function.get("name")) or string(custom.get("name"))
         arguments = arguments_text(function.get("arguments"))
         if call_id or name or arguments:

@@ -11,6 +11,7 @@ Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` is the l
         said of semantics.
 Rule 6: what belongs to a call says whether that call is known (`call_known`), and a whole input
         whether it is what its pieces say together (`input_streamed`), where this is known.
+Rule 7: a `start` that gives a message another id than it has `renames` it.
 
 Calls of a UI message stream that an output may belong to.
 
@@ -103,6 +104,7 @@ class UiMessageReader(TypedReader[UiParts]):
     def _renew(self) -> None:
         super()._renew()
         self._is_finished = False
+        self._message_id = ""
         self._known.next_message()
 
     def request(self, request: Request) -> list[Event]:
@@ -123,13 +125,20 @@ class UiMessageReader(TypedReader[UiParts]):
         if kind.startswith("data-"):
             self._sink.wire("data", {**fields, "name": kind})
             return
+        about = self._about_call(kind, fields) if kind in _OF_TOOLS else {}
         if kind == "start":
             self._announce(string(fields.get("messageId")), has_spoken=self._is_finished)
+            about = self._about_start(string(fields.get("messageId")))
         known = kind in _PARTS or kind == "error"
-        about = self._about_call(kind, fields) if kind in _OF_TOOLS else {}
         self._sink.wire(kind if known else self.unknown, event_data(payload, **about))
         if not self._content.is_over:
             self._read_part(kind, fields)
+
+    def _about_start(self, message_id: str) -> dict[str, Any]:
+        """`renames` where a message that has begun is given another id."""
+        renames = bool(self._message_id and message_id not in ("", self._message_id))
+        self._message_id = self._message_id or message_id
+        return {"renames": True} if renames else {}
 
     def _about_call(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
         """What a part of a call is beside those before it (rule 6)."""
