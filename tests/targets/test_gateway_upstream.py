@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from conformance.core.errors import UsageError
 from conformance.core.events import Chunk, Ending, Exchange, Response
-from conformance.dialects import ENDPOINTS, dialect_at, get
+from conformance.dialects import ENDPOINTS, base_path, dialect_at, get
 from conformance.dialects.base import Reading
 from conformance.dialects.requests import Question
 from conformance.judging.transcript import Transcript, read_transcript
@@ -41,7 +41,7 @@ COUNTS_NO_THINKING = ("bedrock.converse", "mistral.chat", "ollama.chat", *PROMPT
 async def _posted(source: ScriptedUpstream | RecordedUpstream, body: object, path: str) -> _Posted:
     async with serve_upstream(0) as upstream:
         upstream.begin_request(source)
-        base = f"http://127.0.0.1:{upstream.port}/v1"
+        base = f"http://127.0.0.1:{upstream.port}{base_path(path)}"
         async with httpx.AsyncClient(base_url=base, verify=False) as client:
             response = await client.post(path, json=body)
         return response, tuple(upstream.calls)
