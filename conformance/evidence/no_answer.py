@@ -17,7 +17,8 @@ from conformance.judging.transcript import is_refusal, read_transcript
 from conformance.judging.view import JudgeSetting
 from conformance.rules.verdicts import Verdict
 
-_FIRST: Final = (ENDING.id, "wire/sse/content-type")  # they show what came
+# They show what came.
+_FIRST: Final = (ENDING.id, "wire/sse/content-type", "wire/sse/data-is-json")
 _WHY: Final = "what came is no answer"
 
 
