@@ -144,7 +144,7 @@ def test_a_rule_has_the_worst_verdict_of_its_answers() -> None:
     unanswered = next(each for each in MUTANTS if each.name == "turns/acp/not-answered")
     result = judged(unanswered.draft(drafts()))
     assert result.verdicts["wire/acp/prompt-answered"] is Verdict.FAIL
-    assert result.verdicts["thinking/stream/before-finish"] is Verdict.PASS
+    assert result.verdicts["thinking/stream/characters-whole"] is Verdict.PASS
 
 
 def gemini_chunk(*parts: dict[str, Any], name: str = "r1") -> bytes:

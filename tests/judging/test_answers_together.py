@@ -37,10 +37,15 @@ _LASTING: Final = {"wire/responses/no-event-id", "wire/agui/nothing-after-error"
 # A snapshot of a later run holds what earlier runs said, and an update of no kind begins no answer.
 _KNOWN_BEFORE: Final = ("agui/snapshot-adds-nothing", "agui/snapshot-keeps-ids", "acp/carries")
 
+# Ids that a connection has once, whatever answer they are in.
+_ONCE: Final = {"claude.stream-json": rb'"uuid":"[^"]+', "opencode.run": rb'"id":"[^"]+'}
+
 
 def _renamed(draft: Draft) -> bytes:
     """The stream under another id, where the dialect has any."""
     body = draft.body()
+    if pieces := _ONCE.get(draft.dialect):
+        body = re.sub(pieces, rb"\g<0>-b", body)
     pattern = rb'"runId":"([^"]+)"' if draft.dialect == "agui" else NAMED.get(draft.dialect)
     found = re.search(pattern, body) if pattern else None
     return body.replace(b'"%s"' % found[1], b'"%s-b"' % found[1]) if found else body
