@@ -64,7 +64,7 @@ class ScriptedAnswer(Struct, frozen=True):
     `number` is in its texts, so that two answers cannot be taken for each other. Its ids count from
     `ids_from`: a run begins at a random number, because gateways may keep ids of earlier runs; 0
     makes ids of the number alone. `thinking` is empty where the server shows none; it is counted in
-    any case. `summary` is said only where a request asks for one. `tokens` are those of the prompt,
+    any case. `summary` is sent only where a request asks for one. `tokens` are those of the prompt,
     of all that was said, and of thinking among them; `states_usage` says that they are stated even
     where nobody asked for it.
     `tool` is called with `arguments`, and where there are two calls, with `more_arguments`, too.

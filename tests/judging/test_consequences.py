@@ -120,34 +120,6 @@ def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str
 
 
 @pytest.mark.parametrize(
-    ("leader", "follower", "left"),
-    [
-        (Level.SHOULD, Level.MUST, 2),
-        (Level.SHOULD, Level.SHOULD, 1),
-        (Level.MUST, Level.MUST, 1),
-        (Level.MUST, Level.SHOULD, 1),
-    ],
-)
-@pytest.mark.parametrize("is_earlier", [False, True])
-def test_no_must_follows_from_a_should(
-    leader: Level, follower: Level, left: int, *, is_earlier: bool
-) -> None:
-    """A report of MUST alone, and the exit code, would be silent about both."""
-    named, asked = "history/responses/named-stored", "history/responses/named-asked"
-    ledger = failing()
-    ledger.add(
-        asked, Verdict.FAIL, findings=[plain_finding(rule=asked, level=follower)], by="links"
-    )
-    if is_earlier:
-        ledger.reported_before[named] = leader
-    else:
-        cause = plain_finding(rule=named, level=leader)
-        ledger.add(named, Verdict.FAIL, findings=[cause], by="links")
-    withdraw_followers(ledger, "linked files")
-    assert len(ledger.rules_with(Verdict.FAIL)) == left - is_earlier
-
-
-@pytest.mark.parametrize(
     ("event", "got", "is_why"), [(1, "cut", True), (7, "cut", False), (1, "complete", False)]
 )
 def test_an_answer_of_events_without_a_type_is_not_cut(event: int, got: str, is_why: bool) -> None:

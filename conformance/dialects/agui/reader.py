@@ -12,7 +12,7 @@ Rule 6: a delta of the shared state or of an activity says, as `applies`, whethe
         snapshot of the messages, as `adds_text`, `renames` and `drops_calls`, how it differs from
         what was streamed. The results of calls that it holds are `agui.result`, one each. At the
         end of the stream, what a client holds of the messages of its last run is `agui.held`, one
-        each: runs before that are told again.
+        each; runs before it are replays.
 Rule 7: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
         of semantics.
 """

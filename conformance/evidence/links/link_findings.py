@@ -16,7 +16,7 @@ from conformance.core.events import Exchange
 from conformance.evidence.application import frames_until
 from conformance.evidence.links.assignment import TurnLink
 from conformance.evidence.links.comparisons import LinkVerdict, RepeatedTurns
-from conformance.evidence.links.gathering import LinkedRule, linked_rules
+from conformance.evidence.links.gathering import LinkedRule
 from conformance.evidence.links.places import ExchangePlaces
 from conformance.judging.consequences import follows
 from conformance.judging.ledger import Ledger
@@ -51,6 +51,7 @@ class LinkFindings:
         self._places = places
         self._settings = settings
         self._judged: dict[tuple[int, ...], _Judged] = {}
+        self._levels: dict[str, Level] = {}  # of the rules that were judged
 
     def forget(self, number: int) -> None:
         """Drops what came of the answer of an exchange."""
@@ -59,6 +60,7 @@ class LinkFindings:
 
     def of_links(self, turns: RepeatedTurns, links: Sequence[TurnLink]) -> OfLinks:
         """What came of each rule for the links of one request."""
+        self._levels |= {each.id: each.compiled.rule.level for each in turns.rules}
         found: OfLinks = {}
         for link in links if turns.rules else ():
             for rule, verdict in self._of_link(turns, link):
@@ -102,7 +104,8 @@ class LinkFindings:
         """Why a breach follows from another one, of an earlier request or of the answer itself."""
         here = turns.talk.exchange.number
         earlier = (name for name, number in known.broken.items() if number != here)
-        if (cause := next((each for each in earlier if follows(rule.id, each)), None)) is not None:
+        cause = next((each for each in earlier if self._explains(each, rule.id)), None)
+        if cause is not None:
             number = known.broken[rule.id] = known.broken[cause]
         else:
             number = link.answers[0].number
@@ -112,13 +115,16 @@ class LinkFindings:
         where = self._places.name(number)
         return f"what breaks {cause} in exchange {where} may be why" if cause else None
 
+    def _explains(self, cause: str, rule: str) -> bool:
+        """Whether one rule may be why the other is broken; no SHOULD is why a MUST is."""
+        is_binding = self._levels[cause] is Level.MUST or self._levels[rule] is not Level.MUST
+        return is_binding and follows(rule, cause)
+
     def broken_before(self, exchange: Exchange, links: Sequence[TurnLink]) -> dict[str, Level]:
         """The rules that earlier requests break for the answers that come back in this one."""
-        rules = linked_rules(self._settings(exchange).bound.rules)
-        levels = {each.id: each.compiled.rule.level for each in rules}
         found = (self._judged.get(tuple(a.number for a in each.answers)) for each in links)
         return {
-            rule: levels.get(rule, Level.MUST)
+            rule: self._levels[rule]
             for known in found
             if known is not None
             for rule, number in known.broken.items()
@@ -134,7 +140,7 @@ class LinkFindings:
         """Whether the entries break the rule, or its cause, for another answer that they hold."""
         others = (self._judged.get((number,)) for number in link.merged)
         broken = (name for each in others if each is not None for name in each.broken)
-        return any(name == rule or follows(rule, name) for name in broken)
+        return any(name == rule or self._explains(name, rule) for name in broken)
 
     def _answer_event(self, answer: Exchange, number: int) -> ReferencedEvent | None:
         """The event of the answer that held the compared value."""

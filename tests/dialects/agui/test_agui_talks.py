@@ -50,7 +50,7 @@ def messages_of(run: Run) -> list[Fields]:
 
 
 def _replayed(talk: list[Run]) -> None:
-    """A stream tells the runs again that were before the one that was asked for."""
+    """A stream replays earlier runs before the one that the request asks for."""
     talk[1] = talk[1][0], [*talk[0][1], *talk[1][1]]
 
 
