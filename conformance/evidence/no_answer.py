@@ -15,7 +15,7 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import ENDING
 from conformance.judging.transcript import is_refusal, read_transcript
 from conformance.judging.view import JudgeSetting
-from conformance.rules.verdicts import Verdict
+from conformance.rules.verdicts import Level, Verdict
 
 # They show what came.
 _FIRST: Final = (ENDING.id, "wire/sse/content-type", "wire/sse/data-is-json")
@@ -33,4 +33,7 @@ def withdraw_of_no_answer(ledger: Ledger, setting: JudgeSetting, exchange: Excha
     rules = (each.rule for each in setting.bound.rules.rules)
     requests = {rule.id for rule in rules if judges_requests(rule)}
     found = [each for each in (*_FIRST, *failed) if each in failed and each not in requests]
-    ledger.withdraw(set(found) - set(found[:1]), _WHY, "consequences")
+    # The one that is left binds as much as those that are withdrawn.
+    grave = {each.rule for each in ledger.findings if each.level is Level.MUST}
+    left = [*(each for each in found if each in grave), *found][:1]
+    ledger.withdraw(set(found) - set(left), _WHY, "consequences")
