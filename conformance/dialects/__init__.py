@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import reduce
+from importlib import import_module
 from operator import or_
 from typing import Any, Final, TypeVar
 
@@ -12,79 +13,26 @@ from conformance.core.errors import UsageError
 from conformance.core.events import Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.dialects import requests, unsupported
-from conformance.dialects.acp import DIALECT as ACP
-from conformance.dialects.agui import DIALECT as AGUI
-from conformance.dialects.anthropic_messages import DIALECT as ANTHROPIC_MESSAGES
 from conformance.dialects.base import Dialect, Reader, Reading
-from conformance.dialects.bedrock_converse import DIALECT as BEDROCK_CONVERSE
-from conformance.dialects.claude_stream_json import DIALECT as CLAUDE_STREAM_JSON
-from conformance.dialects.codex_app_server import DIALECT as CODEX_APP_SERVER
-from conformance.dialects.codex_exec import DIALECT as CODEX_EXEC
-from conformance.dialects.cohere_v2 import DIALECT as COHERE_V2
-from conformance.dialects.copilot_cli import DIALECT as COPILOT_CLI
 from conformance.dialects.endpoint import BASE, Endpoint
-from conformance.dialects.gemini_cli import DIALECT as GEMINI_CLI
-from conformance.dialects.gemini_generate import DIALECT as GEMINI_GENERATE
-from conformance.dialects.gemini_interactions import DIALECT as GEMINI_INTERACTIONS
-from conformance.dialects.google_a2a import DIALECT as GOOGLE_A2A
-from conformance.dialects.google_adk import DIALECT as GOOGLE_ADK
-from conformance.dialects.harmony import DIALECT as HARMONY
-from conformance.dialects.huggingface_tgi import DIALECT as HUGGINGFACE_TGI
-from conformance.dialects.langchain_events import DIALECT as LANGCHAIN_EVENTS
-from conformance.dialects.langgraph import DIALECT as LANGGRAPH
-from conformance.dialects.lmstudio_chat import DIALECT as LMSTUDIO_CHAT
-from conformance.dialects.mistral_chat import DIALECT as MISTRAL_CHAT
-from conformance.dialects.mistral_conversations import DIALECT as MISTRAL_CONVERSATIONS
-from conformance.dialects.ollama_chat import DIALECT as OLLAMA_CHAT
-from conformance.dialects.ollama_generate import DIALECT as OLLAMA_GENERATE
-from conformance.dialects.opal_rpc import DIALECT as OPAL_RPC
-from conformance.dialects.openai_chat import DIALECT as OPENAI_CHAT
-from conformance.dialects.openai_responses import DIALECT as OPENAI_RESPONSES
-from conformance.dialects.opencode_run import DIALECT as OPENCODE_RUN
-from conformance.dialects.opencode_serve import DIALECT as OPENCODE_SERVE
-from conformance.dialects.otel_genai import DIALECT as OTEL_GENAI
-from conformance.dialects.sglang_generate import DIALECT as SGLANG_GENERATE
-from conformance.dialects.vercel_ui import DIALECT as VERCEL_UI
 
 _Facet = TypeVar("_Facet")
 
-SUPPORTED: Final[Mapping[str, Dialect]] = {
-    dialect.name: dialect
-    for dialect in (
-        OPENAI_CHAT,
-        MISTRAL_CHAT,
-        MISTRAL_CONVERSATIONS,
-        OPENAI_RESPONSES,
-        ANTHROPIC_MESSAGES,
-        OLLAMA_CHAT,
-        OLLAMA_GENERATE,
-        COHERE_V2,
-        VERCEL_UI,
-        HARMONY,
-        BEDROCK_CONVERSE,
-        AGUI,
-        CLAUDE_STREAM_JSON,
-        CODEX_EXEC,
-        ACP,
-        CODEX_APP_SERVER,
-        OPAL_RPC,
-        GOOGLE_ADK,
-        GOOGLE_A2A,
-        LANGGRAPH,
-        LANGCHAIN_EVENTS,
-        GEMINI_GENERATE,
-        GEMINI_INTERACTIONS,
-        LMSTUDIO_CHAT,
-        COPILOT_CLI,
-        GEMINI_CLI,
-        OPENCODE_RUN,
-        OPENCODE_SERVE,
-        OTEL_GENAI,
-        # Where both may be asked, the body of the one says whether it wants a stream.
-        SGLANG_GENERATE,
-        HUGGINGFACE_TGI,
-    )
-}
+# Folders of this one; each gives a value `DIALECT`.
+_FOLDERS: Final = (
+    *("openai_chat", "mistral_chat", "mistral_conversations", "openai_responses"),
+    *("anthropic_messages", "ollama_chat", "ollama_generate", "cohere_v2", "vercel_ui", "harmony"),
+    *("bedrock_converse", "agui", "claude_stream_json", "codex_exec", "acp", "codex_app_server"),
+    *("opal_rpc", "google_adk", "google_a2a", "langgraph", "langchain_events", "gemini_generate"),
+    *("gemini_interactions", "lmstudio_chat", "copilot_cli", "gemini_cli", "opencode_run"),
+    *("opencode_serve", "otel_genai"),
+    # Where both may be asked, the body of the one says whether it wants a stream.
+    *("sglang_generate", "huggingface_tgi"),
+)
+_DIALECTS: Final[Sequence[Dialect]] = [
+    import_module(f"{__name__}.{folder}").DIALECT for folder in _FOLDERS
+]
+SUPPORTED: Final[Mapping[str, Dialect]] = {dialect.name: dialect for dialect in _DIALECTS}
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint
 }
@@ -99,7 +47,7 @@ CALLABLE_APPLICATIONS: Final = tuple(name for name in APPLICATIONS if SUPPORTED[
 """Those of them in which they are asked, too; of the others they are only listened to."""
 AGENTS: Final = {name: each.agent for name, each in SUPPORTED.items() if each.agent}
 """Those of them in which a command is asked on its standard streams."""
-AGENT_PROTOCOL: Final = ACP.name
+AGENT_PROTOCOL: Final = import_module(f"{__name__}.acp").DIALECT.name
 """That of agents in general."""
 _REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request and not each.agent]
 HISTORIES: Final = tuple(dict.fromkeys(each.history for each in _REQUESTS))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any, Final, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -21,7 +22,24 @@ from conformance.dialects.script import Script
 from conformance.dialects.turns import HistoryForm, prompt_texts
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
-__all__ = ["DeltaColumns", "Dialect", "Reader", "Reading"]
+__all__ = ["DeltaColumns", "Dialect", "Reader", "Reading", "facets"]
+
+_FACETS: Final[Mapping[str, str]] = {
+    "NAME": "name",
+    "VOCABULARY": "vocabulary",
+    "WIRE_KEYS": "keys",
+    "ENVELOPE": "envelope",
+    "BOUNDS": "bounds",
+    "COLUMNS": "columns",
+    "delta_columns": "columns",
+    "REQUEST": "request",
+    "TURNS": "turns",
+    "SCRIPT": "script",
+    "CLIENT_CASES": "client",
+    "AGENT": "agent",
+    "SOCKET": "socket",
+    **{name: name for name in ("recognises", "doubts", "is_piece")},
+}
 
 
 class KnobWatcher(Protocol):
@@ -184,3 +202,12 @@ class Dialect(Struct, frozen=True):
         expected = self.expected_framing(exchange.request)
         whole = replace(exchange, request=self.stated(exchange.request))
         return trace_exchange(whole, self.reader(reading), expected)
+
+
+def facets(folder: str, *modules: str) -> dict[str, Any]:
+    """The facets that the reader and these modules of a folder hold under their usual names."""
+    found: dict[str, Any] = {}
+    for module in ("reader", *modules):
+        held = vars(import_module(f"{folder}.{module}"))
+        found |= {facet: held[name] for name, facet in _FACETS.items() if name in held}
+    return found

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.acp.agent import AGENT, REQUEST
-from conformance.dialects.acp.reader import CHUNKS, NAME, VOCABULARY, AcpReader, recognises
-from conformance.dialects.base import DeltaColumns, Dialect, Reading
+from conformance.dialects.acp.reader import CHUNKS, AcpReader
+from conformance.dialects.base import DeltaColumns, Dialect, Reading, facets
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
@@ -21,10 +20,8 @@ def chunk_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "agent"),
     reader=AcpReader,
-    recognises=recognises,
     columns=chunk_columns,
     framing="lines",
     keys=WireKeys(
@@ -35,9 +32,7 @@ DIALECT: Final = Dialect(
         free=("rawInput", "rawOutput", "_meta"),
     ),
     bounds=AnswerBounds(first=frozenset({"session/prompt"}), last=frozenset({"prompt.response"})),
-    request=REQUEST,
     is_application=True,
-    agent=AGENT,
     carries_opaque=False,
     names_tools=False,
     tells_parts=False,

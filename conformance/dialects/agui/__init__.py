@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.agui.reader import NAME, VOCABULARY, AguiReader, recognises
-from conformance.dialects.agui.requests import REQUEST, TURNS
-from conformance.dialects.agui.wire_keys import BOUNDS, EVENTS, WIRE_KEYS, sent_at
-from conformance.dialects.base import Dialect
+from conformance.dialects.agui.reader import AguiReader
+from conformance.dialects.agui.wire_keys import EVENTS, sent_at
+from conformance.dialects.base import Dialect, facets
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "wire_keys", "requests"),
     reader=AguiReader,
-    recognises=recognises,
     columns=EVENTS.columns(sent_at),
-    keys=WIRE_KEYS,
-    bounds=BOUNDS,
-    request=REQUEST,
-    turns=TURNS,
     is_application=True,
     unit="run",
     takes_back=frozenset({"MESSAGES_SNAPSHOT"}),

@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.bedrock_converse.knob_signs import ConverseKnobs
-from conformance.dialects.bedrock_converse.reader import (
-    NAME,
-    VOCABULARY,
-    ConverseReader,
-    recognises,
-)
-from conformance.dialects.bedrock_converse.requests import REQUEST, TURNS
-from conformance.dialects.bedrock_converse.script import SCRIPT
-from conformance.dialects.bedrock_converse.wire_keys import BOUNDS, WIRE_KEYS
+from conformance.dialects.bedrock_converse.reader import ConverseReader
 from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "wire_keys", "requests", "script"),
     reader=ConverseReader,
-    recognises=recognises,
     framing="binary",
-    keys=WIRE_KEYS,
-    bounds=BOUNDS,
     knobs=ConverseKnobs,
     endpoint=Endpoint(
         "bedrock",
@@ -33,8 +21,6 @@ DIALECT: Final = Dialect(
         base="",
         stream_path="/model/{model}/converse-stream",
     ),
-    request=REQUEST,
-    turns=TURNS,
     client=ClientCases(
         message_at("output", "message"),
         effort_paths=(
@@ -44,5 +30,4 @@ DIALECT: Final = Dialect(
             "additionalModelRequestFields.thinking",
         ),
     ),
-    script=SCRIPT,
 )

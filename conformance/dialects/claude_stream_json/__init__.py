@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.dialects.agent import AgentForm, Message, agent_request, user_text, user_turn
-from conformance.dialects.base import Dialect
-from conformance.dialects.claude_stream_json.reader import (
-    NAME,
-    VOCABULARY,
-    StreamJsonReader,
-    doubts,
-    recognises,
-)
-from conformance.dialects.claude_stream_json.wire_keys import RUN, WIRE_KEYS, line_id
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.claude_stream_json.reader import StreamJsonReader
+from conformance.dialects.claude_stream_json.wire_keys import RUN, line_id
 from conformance.dialects.json_edge import string
 
 _TURN: Final = "messages"
@@ -38,14 +32,10 @@ def _common_words(body: Message, model: str) -> Sequence[str]:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "wire_keys"),
     reader=StreamJsonReader,
-    recognises=recognises,
-    doubts=doubts,
     columns=RUN.columns(line_id, {"content_block_delta": "event"}),
     framing="lines",
-    keys=WIRE_KEYS,
     request=agent_request(_TURN, _SESSION, user_turn),
     is_application=True,
     agent=AgentForm(_words, words_of={"qwen": _qwen_words}),

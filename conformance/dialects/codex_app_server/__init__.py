@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import DeltaColumns, Dialect, Reading
-from conformance.dialects.codex_app_server.agent import AGENT, REQUEST
-from conformance.dialects.codex_app_server.reader import (
-    NAME,
-    VOCABULARY,
-    AppServerReader,
-    recognises,
-)
+from conformance.dialects.base import DeltaColumns, Dialect, Reading, facets
+from conformance.dialects.codex_app_server.reader import AppServerReader
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
@@ -36,10 +30,8 @@ def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "agent"),
     reader=AppServerReader,
-    recognises=recognises,
     columns=delta_columns,
     framing="lines",
     keys=WireKeys(
@@ -54,9 +46,7 @@ DIALECT: Final = Dialect(
         once=frozenset({"turn/started"}),
         last=frozenset({"turn/completed"}),
     ),
-    request=REQUEST,
     is_application=True,
-    agent=AGENT,
     carries_opaque=False,
     names_tools=False,
     unit="turn",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.dialects.agent import AgentForm, Message, agent_request, user_text
-from conformance.dialects.base import Dialect
-from conformance.dialects.codex_exec.reader import NAME, VOCABULARY, ExecReader, recognises
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.codex_exec.reader import ExecReader
 from conformance.dialects.json_edge import string
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
 
@@ -24,10 +24,8 @@ def _words(body: Message, _model: str, folder: str) -> Sequence[str]:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__),
     reader=ExecReader,
-    recognises=recognises,
     framing="lines",
     keys=WireKeys(
         texts=("text",),

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.client_cases import ClientCases, message_at
-from conformance.dialects.cohere_v2.reader import CohereReader, recognises
-from conformance.dialects.cohere_v2.requests import REQUEST
-from conformance.dialects.cohere_v2.script import SCRIPT
-from conformance.dialects.cohere_v2.vocabulary import EVENTS, NAME, VOCABULARY
+from conformance.dialects.cohere_v2.reader import CohereReader
+from conformance.dialects.cohere_v2.vocabulary import EVENTS
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.turns import MESSAGES
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary", "requests", "script"),
     reader=CohereReader,
-    recognises=recognises,
     columns=EVENTS.columns(),
     keys=WireKeys(
         texts=("content", "text", "thinking", "tool_plan", "arguments"),
@@ -37,8 +33,6 @@ DIALECT: Final = Dialect(
     bounds=EVENTS.bounds(),
     endpoint=Endpoint("cohere", "/v2/chat", base=""),
     models=ModelListing("/v1/models", base="", entries="models", name="name", frame={}, details={}),
-    request=REQUEST,
     turns=MESSAGES,
-    script=SCRIPT,
     client=ClientCases(message_at("message"), effort_paths=("thinking",), own_models="command"),
 )

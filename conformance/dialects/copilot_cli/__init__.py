@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.copilot_cli.reader import SessionReader, recognises
-from conformance.dialects.copilot_cli.vocabulary import (
-    COLUMNS,
-    EVENTS,
-    NAME,
-    VOCABULARY,
-    WIRE_KEYS,
-)
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.copilot_cli.reader import SessionReader
+from conformance.dialects.copilot_cli.vocabulary import EVENTS
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary"),
     reader=SessionReader,
-    recognises=recognises,
     framing="lines",
-    columns=COLUMNS,
-    keys=WIRE_KEYS,
     bounds=EVENTS.bounds(),
     is_application=True,
     takes_back=frozenset({"assistant.turn_retry"}),

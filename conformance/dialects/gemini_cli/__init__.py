@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.gemini_cli.reader import (
-    COLUMNS,
-    LINES,
-    NAME,
-    VOCABULARY,
-    RunReader,
-    recognises,
-)
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.gemini_cli.reader import LINES, RunReader
 from conformance.dialects.wire_keys import WireKeys
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__),
     reader=RunReader,
-    recognises=recognises,
     framing="lines",
-    columns=COLUMNS,
     keys=WireKeys(
         texts=("content",),
         shown=("content",),

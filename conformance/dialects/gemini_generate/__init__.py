@@ -6,17 +6,10 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from conformance.core.framing import Framing
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint, ModelListing
-from conformance.dialects.gemini_generate.reader import (
-    NAME,
-    VOCABULARY,
-    GeminiReader,
-    recognises,
-)
-from conformance.dialects.gemini_generate.requests import REQUEST, TURNS
-from conformance.dialects.gemini_generate.script import SCRIPT
+from conformance.dialects.gemini_generate.reader import GeminiReader
 from conformance.dialects.wire_keys import WireKeys
 
 WIRE_KEYS: Final = WireKeys(
@@ -48,10 +41,8 @@ def _framing_at(path: str) -> Framing:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "requests", "script"),
     reader=GeminiReader,
-    recognises=recognises,
     framing_at=_framing_at,
     keys=WIRE_KEYS,
     endpoint=Endpoint(
@@ -62,8 +53,6 @@ DIALECT: Final = Dialect(
         stream_path="/models/{model}:streamGenerateContent?alt=sse",
     ),
     models=MODELS,
-    request=REQUEST,
-    turns=TURNS,
     client=ClientCases(
         message_at("candidates", 0, "content"),
         effort_paths=(
@@ -73,5 +62,4 @@ DIALECT: Final = Dialect(
         own_models="gemini-",
         finishes_early=True,
     ),
-    script=SCRIPT,
 )

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint
 from conformance.dialects.gemini_generate import MODELS
-from conformance.dialects.gemini_interactions.reader import InteractionsReader, recognises
-from conformance.dialects.gemini_interactions.requests import REQUEST, TURNS
-from conformance.dialects.gemini_interactions.script import SCRIPT
-from conformance.dialects.gemini_interactions.vocabulary import EVENTS, NAME, VOCABULARY
+from conformance.dialects.gemini_interactions.reader import InteractionsReader
+from conformance.dialects.gemini_interactions.vocabulary import EVENTS
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary", "requests", "script"),
     reader=InteractionsReader,
-    recognises=recognises,
     columns=EVENTS.columns(),
     keys=WireKeys(
         texts=("text", "arguments", "result"),
@@ -44,12 +40,9 @@ DIALECT: Final = Dialect(
         key_header="x-goog-api-key",
     ),
     models=MODELS,
-    request=REQUEST,
-    turns=TURNS,
     client=ClientCases(
         listing("steps"),
         effort_paths=("generation_config.thinking_level",),
         own_models="gemini-",
     ),
-    script=SCRIPT,
 )

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.google_a2a.reader import TaskReader, recognises
-from conformance.dialects.google_a2a.requests import REQUEST, TURNS
-from conformance.dialects.google_a2a.vocabulary import NAME, VOCABULARY, WIRE_KEYS
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.google_a2a.reader import TaskReader
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary", "requests"),
     reader=TaskReader,
-    recognises=recognises,
-    keys=WIRE_KEYS,
-    request=REQUEST,
-    turns=TURNS,
     is_application=True,
     tells_reasons=False,
     is_opaque=True,

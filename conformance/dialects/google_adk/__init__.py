@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.google_adk.reader import AdkReader, recognises
-from conformance.dialects.google_adk.requests import REQUEST, TURNS
-from conformance.dialects.google_adk.vocabulary import NAME, VOCABULARY, WIRE_KEYS
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.google_adk.reader import AdkReader
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary", "requests"),
     reader=AdkReader,
-    recognises=recognises,
-    keys=WIRE_KEYS,
-    request=REQUEST,
-    turns=TURNS,
     is_application=True,
     unit="invocation",
 )

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.harmony.header import ASSISTANT
 from conformance.dialects.harmony.markers import SPECIAL_TOKENS
 from conformance.dialects.harmony.prompt import prompt_items
-from conformance.dialects.harmony.reader import NAME, VOCABULARY, HarmonyReader, doubts, recognises
+from conformance.dialects.harmony.reader import HarmonyReader
 from conformance.dialects.json_edge import mapping, string
 from conformance.dialects.turns import HistoryEntry, HistoryForm, history_call
 from conformance.dialects.wire_keys import AnswerBounds, WireKeys
@@ -39,11 +39,8 @@ BOUNDS: Final = AnswerBounds(last=frozenset({"harmony.end"}))
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__),
     reader=HarmonyReader,
-    recognises=recognises,
-    doubts=doubts,
     framing="text",
     keys=WireKeys(
         texts=("text",),

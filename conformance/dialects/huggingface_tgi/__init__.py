@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.endpoint import Endpoint, ModelListing
-from conformance.dialects.huggingface_tgi.reader import (
-    BOUNDS,
-    NAME,
-    VOCABULARY,
-    WIRE_KEYS,
-    TokenReader,
-    recognises,
-)
-from conformance.dialects.huggingface_tgi.script import SCRIPT
+from conformance.dialects.huggingface_tgi.reader import TokenReader
 from conformance.dialects.prompt_requests import prompt_form
 from conformance.dialects.requests import Question
 
@@ -30,12 +22,8 @@ def _ask_body(question: Question) -> dict[str, Any]:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "script"),
     reader=TokenReader,
-    recognises=recognises,
-    keys=WIRE_KEYS,
-    bounds=BOUNDS,
     endpoint=Endpoint(
         *("tgi", "/generate"),
         base="",
@@ -47,7 +35,6 @@ DIALECT: Final = Dialect(
     request=prompt_form(
         "inputs", "parameters.max_new_tokens", _ask_body, {"parameters": {"do_sample": False}}
     ),
-    script=SCRIPT,
     carries_opaque=False,
     tells_parts=False,
 )

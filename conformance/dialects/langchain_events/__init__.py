@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.langchain_events.reader import EventsReader, recognises
-from conformance.dialects.langchain_events.vocabulary import NAME, VOCABULARY, WIRE_KEYS
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.langchain_events.reader import EventsReader
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary"),
     reader=EventsReader,
-    recognises=recognises,
-    keys=WIRE_KEYS,
     is_application=True,
     unit="run",
     counts_within=True,

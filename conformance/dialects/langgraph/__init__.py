@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.langgraph.reader import LangGraphReader, recognises
-from conformance.dialects.langgraph.requests import REQUEST, TURNS
-from conformance.dialects.langgraph.vocabulary import NAME, VOCABULARY, WIRE_KEYS
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.langgraph.reader import LangGraphReader
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary", "requests"),
     reader=LangGraphReader,
-    recognises=recognises,
-    keys=WIRE_KEYS,
-    request=REQUEST,
-    turns=TURNS,
     is_application=True,
     unit="run",
 )

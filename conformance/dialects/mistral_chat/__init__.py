@@ -9,18 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import Dialect, Refinement
+from conformance.dialects.base import Dialect, Refinement, facets
 from conformance.dialects.client_cases import ClientCases
 from conformance.dialects.endpoint import Endpoint, ModelListing
-from conformance.dialects.mistral_chat.columns import delta_columns
-from conformance.dialects.mistral_chat.reader import (
-    NAME,
-    VOCABULARY,
-    MistralReader,
-    recognises,
-)
-from conformance.dialects.mistral_chat.requests import REQUEST
-from conformance.dialects.mistral_chat.script import SCRIPT
+from conformance.dialects.mistral_chat.reader import MistralReader
 from conformance.dialects.openai_chat.client_cases import whole_message
 from conformance.dialects.openai_chat.knob_signs import ChatKnobs
 from conformance.dialects.openai_chat.reader import NAME as CHAT
@@ -45,20 +37,15 @@ class MistralKnobs(ChatKnobs):
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "columns", "requests", "script"),
     reader=MistralReader,
-    recognises=recognises,
     refines=Refinement(CHAT, '"thinking"'),
-    columns=delta_columns,
     keys=WIRE_KEYS,
     envelope=ENVELOPE,
     bounds=BOUNDS,
     knobs=MistralKnobs,
     endpoint=Endpoint("mistral", "/chat/completions"),
     models=ModelListing("/models"),
-    request=REQUEST,
     turns=MESSAGES,
-    script=SCRIPT,
     client=ClientCases(whole_message, ends_calls=False),
 )

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.mistral_conversations.reader import ConversationReader, recognises
-from conformance.dialects.mistral_conversations.requests import REQUEST, TURNS
-from conformance.dialects.mistral_conversations.vocabulary import (
-    COLUMNS,
-    ENVELOPE,
-    EVENTS,
-    NAME,
-    VOCABULARY,
-    WIRE_KEYS,
-)
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.mistral_conversations.reader import ConversationReader
+from conformance.dialects.mistral_conversations.vocabulary import EVENTS
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary", "requests"),
     reader=ConversationReader,
-    recognises=recognises,
-    columns=COLUMNS,
-    keys=WIRE_KEYS,
-    envelope=ENVELOPE,
     bounds=EVENTS.bounds(),
-    request=REQUEST,
-    turns=TURNS,
     tells_reasons=False,
 )

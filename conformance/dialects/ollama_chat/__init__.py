@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.client_cases import ClientCases, message_at
 from conformance.dialects.endpoint import Endpoint
-from conformance.dialects.ollama_chat.reader import NAME, VOCABULARY, OllamaReader, recognises
-from conformance.dialects.ollama_chat.requests import REQUEST
-from conformance.dialects.ollama_chat.script import SCRIPT
+from conformance.dialects.ollama_chat.reader import OllamaReader
 from conformance.dialects.ollama_columns import line_columns
 from conformance.dialects.ollama_knobs import OllamaKnobs
 from conformance.dialects.ollama_lines import BOUNDS
@@ -18,10 +16,8 @@ from conformance.dialects.turns import MESSAGES
 from conformance.dialects.wire_keys import WireKeys
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "requests", "script"),
     reader=OllamaReader,
-    recognises=recognises,
     columns=line_columns("message", "content"),
     framing="lines",
     keys=WireKeys(
@@ -36,8 +32,6 @@ DIALECT: Final = Dialect(
     knobs=OllamaKnobs,
     endpoint=Endpoint("ollama", "/api/chat", base=""),
     models=MODELS,
-    request=REQUEST,
     turns=MESSAGES,
     client=ClientCases(message_at("message"), effort_paths=("think",)),
-    script=SCRIPT,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import DeltaColumns, Dialect, Reading
+from conformance.dialects.base import DeltaColumns, Dialect, Reading, facets
 from conformance.dialects.json_edge import mapping, string
-from conformance.dialects.opal_rpc.reader import NAME, VOCABULARY, OpalReader, recognises
+from conformance.dialects.opal_rpc.reader import OpalReader
 from conformance.dialects.wire_keys import WireKeys
 
 _DELTAS: Final = frozenset({"thinking_delta", "message_delta"})
@@ -21,10 +21,8 @@ def delta_columns(payload: Any, _reading: Reading) -> DeltaColumns | None:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__),
     reader=OpalReader,
-    recognises=recognises,
     columns=delta_columns,
     framing="lines",
     keys=WireKeys(

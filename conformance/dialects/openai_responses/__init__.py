@@ -5,17 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from conformance.dialects.base import DeltaColumns, Dialect, Reading
+from conformance.dialects.base import DeltaColumns, Dialect, Reading, facets
 from conformance.dialects.client_cases import ClientCases, listing
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.json_edge import mapping, string, whole
 from conformance.dialects.openai_responses.knob_signs import ResponsesKnobs
-from conformance.dialects.openai_responses.reader import ResponsesReader, recognises
-from conformance.dialects.openai_responses.requests import REQUEST
-from conformance.dialects.openai_responses.script import SCRIPT
-from conformance.dialects.openai_responses.socket import SOCKET
-from conformance.dialects.openai_responses.turns import TURNS
-from conformance.dialects.openai_responses.vocabulary import NAME, VOCABULARY
+from conformance.dialects.openai_responses.reader import ResponsesReader
 from conformance.dialects.wire_keys import AnswerBounds, ItemPlaces, SseEnvelope, WireKeys
 
 _DELTAS: Final = frozenset(
@@ -44,10 +39,8 @@ def _columns(*, is_numbered: bool, is_padded: bool) -> DeltaColumns:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary", "requests", "turns", "script", "socket"),
     reader=ResponsesReader,
-    recognises=recognises,
     columns=delta_columns,
     keys=WireKeys(
         texts=("delta", "content", "text", "arguments", "refusal", "summary"),
@@ -67,12 +60,8 @@ DIALECT: Final = Dialect(
     knobs=ResponsesKnobs,
     endpoint=Endpoint("responses", "/responses"),
     models=ModelListing("/models"),
-    request=REQUEST,
-    turns=TURNS,
-    script=SCRIPT,
     client=ClientCases(listing("output")),
     unit="response",
-    socket=SOCKET,
     counts_within=True,
     echoes=True,
 )

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.opencode_serve.reader import BusReader, recognises
-from conformance.dialects.opencode_serve.vocabulary import COLUMNS, NAME, VOCABULARY, WIRE_KEYS
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.opencode_serve.reader import BusReader
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "vocabulary"),
     reader=BusReader,
-    recognises=recognises,
-    columns=COLUMNS,
-    keys=WIRE_KEYS,
     is_application=True,
     carries_opaque=False,
     unit="turn",

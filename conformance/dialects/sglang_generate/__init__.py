@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.dialects.base import Dialect
+from conformance.dialects.base import Dialect, facets
 from conformance.dialects.endpoint import Endpoint, ModelListing
 from conformance.dialects.prompt_requests import prompt_form
 from conformance.dialects.requests import Question
-from conformance.dialects.sglang_generate.reader import (
-    BOUNDS,
-    NAME,
-    VOCABULARY,
-    WIRE_KEYS,
-    GrowingTextReader,
-    finishes,
-    recognises,
-)
-from conformance.dialects.sglang_generate.script import SCRIPT
+from conformance.dialects.sglang_generate.reader import GrowingTextReader, finishes
 from conformance.dialects.wire_keys import SseEnvelope
 
 
@@ -26,13 +17,9 @@ def _ask_body(question: Question) -> dict[str, Any]:
 
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "script"),
     reader=GrowingTextReader,
-    recognises=recognises,
-    keys=WIRE_KEYS,
     envelope=SseEnvelope(finishes=finishes),
-    bounds=BOUNDS,
     endpoint=Endpoint(
         api="sglang",
         path="/generate",
@@ -44,7 +31,6 @@ DIALECT: Final = Dialect(
     request=prompt_form(
         "text", "sampling_params.max_new_tokens", _ask_body, {"sampling_params": {"temperature": 0}}
     ),
-    script=SCRIPT,
     carries_opaque=False,
     tells_parts=False,
     counts_within=True,

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.dialects.base import Dialect
-from conformance.dialects.vercel_ui.reader import NAME, VOCABULARY, UiMessageReader, recognises
-from conformance.dialects.vercel_ui.requests import REQUEST
-from conformance.dialects.vercel_ui.wire_keys import (
-    BOUNDS,
-    ENVELOPE,
-    PARTS,
-    WIRE_KEYS,
-    no_other_columns,
-)
+from conformance.dialects.base import Dialect, facets
+from conformance.dialects.vercel_ui.reader import UiMessageReader
+from conformance.dialects.vercel_ui.wire_keys import PARTS, no_other_columns
 
 DIALECT: Final = Dialect(
-    name=NAME,
-    vocabulary=VOCABULARY,
+    **facets(__name__, "wire_keys", "requests"),
     reader=UiMessageReader,
-    recognises=recognises,
     columns=PARTS.columns(no_other_columns),
-    keys=WIRE_KEYS,
-    envelope=ENVELOPE,
-    bounds=BOUNDS,
-    request=REQUEST,
     is_application=True,
     unit="message",
     takes_back=frozenset({"start", "reset-step"}),
