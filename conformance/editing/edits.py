@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.core.json_values import Path, list_at, put_at, value_at
 from conformance.editing.deltas import delta_places, find_deltas
+from conformance.editing.filled import filled
 from conformance.editing.layout import TextKind
 from conformance.editing.operator import Edit, Sites
 from conformance.editing.stream import Stream
@@ -75,14 +76,38 @@ def with_upstream(sites: Sites) -> Sites:
     return lambda stream: sites(stream) if stream.exchange.hop == "app" else ()
 
 
+def some_of(sites: Sites, which: slice) -> Sites:
+    """A slice of these places."""
+    return lambda stream: sites(stream)[which]
+
+
 def first_of(sites: Sites) -> Sites:
-    """The first of these places."""
-    return lambda stream: sites(stream)[:1]
+    return some_of(sites, slice(1))
+
+
+def stating(sites: Sites, *values: Any, path: Path) -> Sites:
+    """Those of the places where one of these values stands at a path."""
+    return lambda stream: [n for n in sites(stream) if stream.value_at(n, *path) in values]
+
+
+def texts_at(*path: str | int) -> Sites:
+    """Events with a string that is not empty at a path."""
+    return lambda stream: [n for n, _ in stream.events() if stream.text_at(n, *path)]
+
+
+def where_body(sites: Sites, *, wanted: bool) -> Sites:
+    """These places in whole answers only, or in streams only."""
+    return lambda stream: sites(stream) if stream.is_body is wanted else ()
+
+
+def where_any(condition: Sites, sites: Sites) -> Sites:
+    """These places, where there is any of the others."""
+    return lambda stream: sites(stream) if condition(stream) else ()
 
 
 def later_with(*path: str | int) -> Sites:
     """Events with a string that is not empty at a path, but the first."""
-    return lambda stream: [n for n, _ in stream.events() if stream.text_at(n, *path)][1:]
+    return some_of(texts_at(*path), slice(1, None))
 
 
 def first_and_last(stream: Stream, types: Iterable[str]) -> list[int]:
@@ -149,9 +174,45 @@ def set_value(value: object, *path: str | int) -> Edit:
     return lambda stream, site: stream.with_value(site, path, value)
 
 
+def set_filled(value: Any, *path: str | int) -> Edit:
+    """As `set_value`, `$path` in the value being what stands there."""
+    return lambda stream, site: stream.with_value(
+        site, path, filled(value, stream.pieces[site].payload)
+    )
+
+
+def insert_like(payloads: Any, *, after: int) -> Edit:
+    """Further events before this one or `after` it, written as it is."""
+    wanted = payloads if isinstance(payloads, list) else [payloads]
+
+    def edited(stream: Stream, site: int) -> Stream:
+        sample = stream.pieces[site]
+        new = (sample.with_payload(filled(each, sample.payload)) for each in wanted)
+        return stream.insert(site + after, *new)
+
+    return edited
+
+
+def drop_same(key: str, *types: str) -> Edit:
+    """Events of these types with the value that the place has under a key are lost."""
+
+    def edited(stream: Stream, site: int) -> Stream:
+        value = stream.value_at(site, key)
+        return stream.without(
+            *(n for n in stream.typed(*types) if stream.value_at(n, key) == value)
+        )
+
+    return edited
+
+
 def raise_value(*path: str | int, change: int = 1) -> Edit:
     """A number is another one."""
     return lambda stream, site: stream.with_value(site, path, stream.value_at(site, *path) + change)
+
+
+def prefix_text(more: str, *path: str | int) -> Edit:
+    """A string begins with something else."""
+    return lambda stream, site: stream.with_value(site, path, more + stream.text_at(site, *path))
 
 
 def prolong_text(more: str, *path: str | int) -> Edit:

@@ -2,19 +2,25 @@
 
 Rule 1: a row has an `id`, what it `says`, one edit, and the places `at` which it acts. Without `at`
 it acts wherever the value is that it edits.
-Rule 2: places are types of events, or a mapping with one key of `_PLACES`; `$name` are places that
-only code can find. What a row cannot state as a whole is code in `mutation.py`.
+Rule 2: places are types of events, or a mapping with one key of `_PLACES`. `$name` are places that
+only code can find: those of `_name` in `mutation.py`. What no row can state is code there.
 Rule 3: a path is keys and indices with dots, or a list of them where a key has dots itself.
+Rule 4: in a value that an edit writes, `$path` is what stands at that path of the edited payload.
+Rule 5: `elements` edits those of a list, `in` a path, that have something at the paths of `having`,
+or, where that is a mapping, what it states. Of each it can `drop` or `set` a value, `write` one as
+JSON text, or `leave_out` the element itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any, Final
 
-from conformance.core.json_values import Path
-from conformance.editing import edits
+from conformance.editing import chunks, edits
+from conformance.editing.elements import edit_elements, element_sites
+from conformance.editing.filled import path_of
 from conformance.editing.operator import Edit, Operator, Sites
 from conformance.rules import document
 from conformance.rules.node import Node
@@ -27,11 +33,16 @@ _PIECES: Final[Mapping[str, Edit]] = {
     "move back": edits.move_before,
 }
 _EDITS: Final[Mapping[str, Callable[[Any], Edit]]] = {
-    "drop": lambda path: edits.drop_value(*_path(path)),
-    "set": lambda given: edits.set_value(given[1], *_path(given[0])),
-    "prolong": lambda given: edits.prolong_text(given[1], *_path(given[0])),
-    "add": lambda given: edits.raise_value(*_path(given[0]), change=given[1]),
-    "reverse": lambda path: edits.turn_around(*_path(path)),
+    "drop": lambda path: edits.drop_value(*path_of(path)),
+    "set": lambda given: edits.set_filled(given[1], *path_of(given[0])),
+    "prefix": lambda given: edits.prefix_text(given[1], *path_of(given[0])),
+    "before": lambda given: edits.insert_like(given, after=0),
+    "after": lambda given: edits.insert_like(given, after=1),
+    "drop_same": lambda given: edits.drop_same(given[0], *given[1:]),
+    "elements": edit_elements,
+    "prolong": lambda given: edits.prolong_text(given[1], *path_of(given[0])),
+    "add": lambda given: edits.raise_value(*path_of(given[0]), change=given[1]),
+    "reverse": lambda path: edits.turn_around(*path_of(path)),
     "piece": _PIECES.__getitem__,
     "move_after_next": edits.move_after_next,
     "reuse_index": lambda given: edits.reuse_index(*given),
@@ -41,33 +52,49 @@ _EDITS: Final[Mapping[str, Callable[[Any], Edit]]] = {
     ),
 }
 _OF_VALUES: Final[Mapping[str, Callable[[Any], Sites]]] = {
-    "drop": lambda path: edits.places_with(*_path(path)),
-    "reverse": lambda path: edits.places_with(*_path(path)),
+    "drop": lambda path: edits.places_with(*path_of(path)),
+    "reverse": lambda path: edits.places_with(*path_of(path)),
     "halve_asked": lambda given: edits.request_sites(*given[0].split("."), sibling=given[1]),
-    **dict.fromkeys(("set", "prolong", "add"), lambda given: edits.places_with(*_path(given[0]))),
+    "elements": element_sites,
+    **dict.fromkeys(
+        ("set", "prefix", "prolong", "add"), lambda given: edits.places_with(*path_of(given[0]))
+    ),
 }
 _PLACES: Final[Mapping[str, Callable[[Any], Sites]]] = {
-    "has": lambda path: edits.places_with(*_path(path)),
+    "has": lambda path: edits.places_with(*path_of(path)),
     "deltas": edits.deltas_of,
-    "later": lambda path: edits.later_with(*_path(path)),
-    "typed": lambda given: edits.typed_by(given[0], *_path(given[1]))(*given[2:]),
+    "later": lambda path: edits.later_with(*path_of(path)),
+    "text": lambda path: edits.texts_at(*path_of(path)),
+    "among": lambda given: edits.stating(_sites(given[0]), *given[2:], path=path_of(given[1])),
+    "last": lambda places: edits.some_of(_sites(places), slice(-1, None)),
+    "but_first": lambda places: edits.some_of(_sites(places), slice(1, None)),
+    "of_stream": lambda places: edits.where_body(_sites(places), wanted=False),
+    "of_body": lambda places: edits.where_body(_sites(places), wanted=True),
+    "if_any": lambda given: edits.where_any(*map(_sites, given)),
+    "element": element_sites,
+    "typed": lambda given: edits.typed_by(given[0], *path_of(given[1]))(*given[2:]),
     "first": lambda places: edits.first_of(_sites(places)),
     "of_application": lambda places: edits.with_upstream(_sites(places)),
     "right_after": lambda given: edits.right_after(*map(_sites, given)),
     "end_before_start": lambda given: edits.ends_before(*given),
-    "list": lambda given: edits.lists_between(*_path(given[0]), first=given[1], last=given[2]),
+    "list": lambda given: edits.lists_between(*path_of(given[0]), first=given[1], last=given[2]),
 }
 
 _NAMED: Final[Mapping[str, Sites]] = {
     "thinking_shown": edits.thinking_shown,
     "whole_stream": edits.whole_stream,
+    "finish_places": chunks.finish_places,
+    "plain_places": chunks.plain_places,
 }
 
 
-def operator_rows(module: str, **named: Sites) -> tuple[Operator, ...]:
-    """The rows in the folder of a module; `named` are places that only its code can find."""
+def operator_rows(
+    module: str, code: Mapping[str, Any] = MappingProxyType({}), **named: Sites
+) -> tuple[Operator, ...]:
+    """The rows in the folder of a module with this code; `named` are further places."""
     rows = document.load(FilePath(module).with_name(FILE_NAME)).sequence()
-    return tuple(_read_operator(row, {**_NAMED, **named}) for row in rows)
+    own = {name.removeprefix("_"): each for name, each in code.items() if callable(each)}
+    return tuple(_read_operator(row, {**own, **_NAMED, **named}) for row in rows)
 
 
 def _read_operator(row: Node, named: Mapping[str, Sites]) -> Operator:
@@ -76,25 +103,27 @@ def _read_operator(row: Node, named: Mapping[str, Sites]) -> Operator:
     if len(verbs) != 1:
         raise row.error("a row has one edit")
     edit, given = verbs[0], keys[verbs[0]].plain()
-    places = keys["at"].plain() if "at" in keys else None
-    if places is None:
-        sites = _OF_VALUES[edit](given)
-    elif isinstance(places, str) and places.startswith("$"):
-        sites = named[places[1:]]
-    else:
-        sites = _sites(places)
+    places = _resolved(keys["at"].plain(), named) if "at" in keys else None
+    sites = _OF_VALUES[edit](given) if places is None else _sites(places)
     stated = {key: keys[key].plain() for key in _STATED if key in keys}
     name, says = row.required("id").string(), row.required("says").string()
     return Operator(name, says, sites, _EDITS[edit](given), **stated)
+
+
+def _resolved(places: Any, named: Mapping[str, Sites]) -> Any:
+    """Places in which those of the code stand for their names."""
+    if isinstance(places, str) and places.startswith("$"):
+        return named[places[1:]]
+    if isinstance(places, dict):
+        return {key: _resolved(each, named) for key, each in places.items()}
+    return [_resolved(each, named) for each in places] if isinstance(places, list) else places
 
 
 def _sites(places: Any) -> Sites:
     if isinstance(places, dict):
         ((kind, given),) = places.items()
         return _PLACES[kind](given)
+    if callable(places):
+        found: Sites = places
+        return found
     return edits.places_of(*([places] if isinstance(places, str) else places))
-
-
-def _path(spelled: Any) -> Path:
-    parts = spelled.split(".") if isinstance(spelled, str) else spelled
-    return tuple(int(each) if str(each).isdigit() else each for each in parts)

@@ -6,13 +6,9 @@ from typing import Any, Final
 
 from conformance.core.json_values import Path, text_at, value_at
 from conformance.dialects.acp.reader import UPDATES
-from conformance.editing.edits import (
-    places_of,
-    places_with,
-    set_value,
-)
+from conformance.editing.edits import places_of, places_with
 from conformance.editing.layout import StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
@@ -52,11 +48,6 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-def _prompted(*kinds: str) -> Sites:
-    """Messages of these kinds, where the prompt is in the transcript, too."""
-    return lambda stream: stream.typed(*kinds) if stream.typed("session/prompt") else []
-
-
 @OPERATORS.edit("I11-id-shared", places_with(*_UPDATE, "messageId"))
 def _share_id(stream: Stream, site: int) -> Stream | None:
     """A chunk has the id of a message of another kind."""
@@ -77,8 +68,4 @@ def _end_cancelled(stream: Stream, site: int) -> Stream | None:
     return stream.with_value(site, ("result", "stopReason"), "end_turn")
 
 
-OPERATORS.add("I11-other-request", "The response to the prompt has the id of no request.")(
-    _prompted(_RESPONSE), set_value("other", "id")
-)
-
-MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))

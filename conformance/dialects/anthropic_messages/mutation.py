@@ -117,13 +117,5 @@ def _stop_otherwise(stream: Stream, site: int) -> Stream:
 
 MUTATION: Final = Mutation(
     _LAYOUT,
-    (
-        *OPERATORS,
-        *operator_rows(
-            __file__,
-            later_starts=_later_starts,
-            signed_starts=_signed_starts,
-            streamed_usage=_streamed_usage,
-        ),
-    ),
+    (*OPERATORS, *operator_rows(__file__, globals())),
 )

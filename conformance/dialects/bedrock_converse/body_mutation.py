@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.core.json_values import list_at, put_at, value_at
-from conformance.editing.edits import request_body, request_with, thinking_shown, turn_around
+from conformance.editing.edits import request_body, thinking_shown, turn_around
 from conformance.editing.operator import Edit, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
@@ -34,10 +34,6 @@ def _each_block(key: str, edit: Callable[[Any], Any]) -> Edit:
         return stream
 
     return edited
-
-
-def _unsigned(held: Any) -> Any:
-    return {"reasoningText": {"text": value_at(held, "reasoningText", "text")}}
 
 
 def _has_more(stream: Stream, site: int) -> bool:
@@ -86,16 +82,6 @@ OPERATORS.add("X15-reasoning-last", "Reasoning in a body comes after what it led
 OPERATORS.add("N9-flat-in-body", "Reasoning in a body has the form of a stream.")(
     _bodies("reasoningContent", "reasoningText"),
     _each_block("reasoningContent", lambda held: held.get("reasoningText", held)),
-)
-OPERATORS.add("S1-unsigned-body", "Reasoning in a body has lost its signature.")(
-    _bodies("reasoningContent", "reasoningText", "signature"),
-    _each_block("reasoningContent", _unsigned),
-)
-OPERATORS.add("T3-body-input-text", "The input of a tool use in a body is a text.")(
-    _bodies("toolUse"), _each_block("toolUse", lambda use: {**use, "input": "{}"})
-)
-OPERATORS.add("P1-disabled-reasoning-shown", "Reasoning is shown that was turned off.")(
-    _with_thinking, request_with(additionalModelRequestFields={"thinking": {"type": "disabled"}})
 )
 OPERATORS.add("H1-lost-reasoning", "Reasoning that led to a call does not come back.")(
     _history("reasoningContent", "reasoningText"), _in_history("reasoningText", lambda _held: None)

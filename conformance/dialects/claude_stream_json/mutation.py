@@ -7,15 +7,7 @@ from typing import Any, Final
 from conformance.core.json_values import Path, text_at
 from conformance.dialects.anthropic_messages.wire_keys import OF_MESSAGE
 from conformance.dialects.claude_stream_json.wire_keys import RUN
-from conformance.editing.deltas import delta_places
-from conformance.editing.edits import (
-    drop_piece,
-    drop_value,
-    places_of,
-    prolong_text,
-    set_value,
-    typed_by,
-)
+from conformance.editing.edits import places_of, typed_by, where_any
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
@@ -50,14 +42,12 @@ _LAYOUT: Final = RUN.layout(
 _wrapping: Final = typed_by("content_block_delta", "event", "delta", "type")
 
 
-def _stating(kind: str, *, is_streamed: bool = True) -> Sites:
+def _stating(kind: str) -> Sites:
     """Lines that state a block of that type, of a run with partial messages."""
+    return where_any(places_of(_STOP), typed_by("assistant", *_BLOCK, "type")(kind))
 
-    def sites(stream: Stream) -> list[int]:
-        found = stream.typed("assistant") if stream.typed(_STOP) or not is_streamed else []
-        return [n for n in found if stream.value_at(n, *_BLOCK, "type") == kind]
 
-    return sites
+_stated_thinking, _stated_text, _stated_calls = map(_stating, ("thinking", "text", "tool_use"))
 
 
 @OPERATORS.edit("E1-stop-made-up", _wrapping("thinking_delta"))
@@ -82,44 +72,4 @@ def _failures(stream: Stream) -> list[int]:
     return [n for n in found if stream.value_at(n, "is_api_error_message") is True]
 
 
-OPERATORS.add("X21-unstated", "A block that came as events is stated by no line.")(
-    _stating("thinking"), drop_piece
-)
-OPERATORS.add("X21-other-thinking", "The line that states thinking has more than was shown.")(
-    _stating("thinking"), prolong_text(" Hm.", *_BLOCK, "thinking")
-)
-OPERATORS.add("X21-other-text", "The line that states text has more than was shown.")(
-    _stating("text"), prolong_text(" Hm.", *_BLOCK, "text")
-)
-OPERATORS.add("X21-other-result", "The result has more than was shown.")(
-    lambda stream: [n for n in stream.typed("result") if stream.value_at(n, "is_error") is False],
-    prolong_text(" Hm.", "result"),
-)
-OPERATORS.add("S7-stated-unsigned", "The line that states thinking has no signature.")(
-    _stating("thinking", is_streamed=False), drop_value(*_BLOCK, "signature")
-)
-OPERATORS.add("S7-stated-signed-otherwise", "The line that states thinking is signed otherwise.")(
-    _stating("thinking"), set_value("another", *_BLOCK, "signature")
-)
-OPERATORS.add("X16-answer-as-thought", "A delta of text comes as one of thinking.")(
-    lambda stream: delta_places(stream, "text"),
-    set_value({"type": "thinking_delta", "thinking": "Hm."}, "event", "delta"),
-)
-OPERATORS.add("X16-thought-as-answer", "A delta of thinking comes as one of text.")(
-    lambda stream: delta_places(stream, "thinking"),
-    set_value({"type": "text_delta", "text": "Hm."}, "event", "delta"),
-)
-OPERATORS.add("I11-message-renamed", "A line states a block of a message that nobody began.")(
-    _stating("thinking"), prolong_text("-other", "message", "id")
-)
-OPERATORS.add("I11-call-renamed", "The line that states a call has another id.")(
-    _stating("tool_use"), prolong_text("-other", *_BLOCK, "id")
-)
-OPERATORS.add("T3-call-renamed", "The line that states a call has another name.")(
-    _stating("tool_use"), prolong_text("-other", *_BLOCK, "name")
-)
-OPERATORS.add("X21-other-type", "The line that states thinking has another type.")(
-    _stating("thinking"), set_value("reasoning", *_BLOCK, "type")
-)
-
-MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))

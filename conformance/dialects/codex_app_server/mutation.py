@@ -63,6 +63,4 @@ def _forget_reasoning(stream: Stream, site: int) -> Stream:
     return bare.with_value(site, (*_ITEM, "content"), [])
 
 
-MUTATION: Final = Mutation(
-    _LAYOUT, (*OPERATORS, *operator_rows(__file__, restated_pieces=_restated_pieces))
-)
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))

@@ -7,21 +7,13 @@ from typing import Any, Final
 
 from conformance.core.json_values import text_at
 from conformance.dialects.cohere_v2.vocabulary import EVENTS
-from conformance.editing.edits import (
-    ask_otherwise,
-    places_of,
-    request_sites,
-    set_value,
-    thinking_shown,
-    typed_by,
-)
-from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.edits import ask_otherwise, request_sites, thinking_shown, typed_by
+from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
 
 OPERATORS: Final = OperatorTable()
 _CONTENT: Final = ("delta", "message", "content")
-_CALL: Final = ("delta", "message", "tool_calls")
 
 
 def _error_event(message: str, _code: str) -> dict[str, Any]:
@@ -50,13 +42,8 @@ def _deltas_with(key: str) -> Sites:
 def _lose_thinking(stream: Stream, site: int) -> Stream:
     """A block of thinking opens and ends, and its text is lost."""
     index = stream.value_at(site, "index")
-    deltas = _deltas_with("thinking")(stream)
+    deltas = _thinking_deltas(stream)
     return stream.without(*(n for n in deltas if stream.value_at(n, "index") == index))
-
-
-def _in_list(*path: str) -> Edit:
-    """An object is in a list, as in a whole answer."""
-    return lambda stream, site: stream.with_value(site, path, [stream.value_at(site, *path)])
 
 
 def _thinking_switched(stream: Stream) -> Sequence[int]:
@@ -82,18 +69,8 @@ def _as_text(content: Any) -> Any:
     ]
 
 
-OPERATORS.add("X16-thinking-in-text", "A piece of thinking comes in a block of text.")(
-    _deltas_with("text"), set_value({"thinking": "Hm."}, *_CONTENT)
-)
-OPERATORS.add("X16-text-in-thinking", "A piece of text comes in a block of thinking.")(
-    _deltas_with("thinking"), set_value({"text": "Hm."}, *_CONTENT)
-)
-OPERATORS.add("N10-content-listed", "The content of an event is a list.")(
-    places_of("content-start", "content-delta"), _in_list(*_CONTENT)
-)
-OPERATORS.add("N10-call-listed", "The call of an event is a list.")(
-    places_of("tool-call-start", "tool-call-delta"), _in_list(*_CALL)
-)
+_text_deltas, _thinking_deltas = _deltas_with("text"), _deltas_with("thinking")
+
 OPERATORS.add("H4-text-as-thinking", "What the model said goes back as thinking.")(
     request_sites("messages", "*", "content"),
     ask_otherwise(_as_thinking, "messages", "*", "content"),
@@ -102,6 +79,4 @@ OPERATORS.add("H4-thinking-as-text", "Thinking goes back as what the model said.
     request_sites("messages", "*", "content"), ask_otherwise(_as_text, "messages", "*", "content")
 )
 
-MUTATION: Final = Mutation(
-    _LAYOUT, (*OPERATORS, *operator_rows(__file__, thinking_switched=_thinking_switched))
-)
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))

@@ -6,11 +6,7 @@ from typing import Any, Final
 
 from conformance.core.json_values import text_at
 from conformance.dialects.copilot_cli.vocabulary import EVENTS
-from conformance.editing.edits import (
-    drop_value,
-    places_of,
-    set_value,
-)
+from conformance.editing.edits import places_of, set_value
 from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
@@ -38,12 +34,6 @@ def _streamed(stream: Stream) -> list[int]:
 OPERATORS.add("E8-failed-well", "A run that fails exits with 0.")(
     places_of("session.error"), lambda stream, _site: _exits_well(stream)
 )
-OPERATORS.add("T5-nameless-request", "A call that is requested has no name.")(
-    lambda stream: [
-        n for n in _MESSAGES(stream) if stream.value_at(n, "data", "toolRequests", 0, "name")
-    ],
-    drop_value("data", "toolRequests", 0, "name"),
-)
 
 
 def _exits_well(stream: Stream) -> Stream | None:
@@ -60,5 +50,5 @@ MUTATION: Final = Mutation(
         text_keys=("agentId",),
         unknown_event="session.note",
     ),
-    (*OPERATORS, *operator_rows(__file__, streamed=_streamed)),
+    (*OPERATORS, *operator_rows(__file__, globals())),
 )

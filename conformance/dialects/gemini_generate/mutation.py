@@ -6,16 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from conformance.core.json_values import list_at, put_at, text_at, value_at
 from conformance.dialects.gemini_generate.candidate import reason_of
-from conformance.editing.edits import (
-    places_with,
-    prolong_text,
-    request_body,
-    request_with,
-)
+from conformance.editing.edits import places_with, request_body
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
 from conformance.editing.operator_rows import operator_rows
@@ -63,34 +56,20 @@ def _pieces_where(*keys: str) -> Sites:
     return lambda stream: sorted({place for place, _ in _parts_where(*keys)(stream)})
 
 
-def _each_part(*keys: str, edit: Callable[[dict[str, Any]], dict[str, Any]]) -> Edit:
-    """Every such part of one payload is another one."""
-
-    def edited(stream: Stream, site: int) -> Stream:
-        for place, number in _parts_where(*keys)(stream):
-            if place == site:
-                path = (*_PARTS, number)
-                stream = stream.with_value(site, path, edit({**stream.value_at(site, *path)}))
-        return stream
-
-    return edited
+def _label_thoughts(stream: Stream, site: int) -> Stream:
+    for place, number in _parts_where("thought")(stream):
+        if place == site:
+            path = (*_PARTS, number)
+            stream = stream.with_value(site, path, _labelled(stream.value_at(site, *path)))
+    return stream
 
 
 def _without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda part: {name: value for name, value in part.items() if name != key}
 
 
-def _respelled(part: dict[str, Any]) -> dict[str, Any]:
-    return {**_without(_SIGNED)(part), "thought_signature": part[_SIGNED]}
-
-
 def _labelled(part: dict[str, Any]) -> dict[str, Any]:
     return {**_without("thought")(part), "text": f"THOUGHT:\n{part['text']}"}
-
-
-def _with_text_arguments(part: dict[str, Any]) -> dict[str, Any]:
-    args = msgspec.json.encode(part[_CALL].get("args")).decode()
-    return {**part, _CALL: {**part[_CALL], "args": args}}
 
 
 def _call_ends(stream: Stream) -> list[int]:
@@ -143,6 +122,9 @@ def _configured(*path: str | int) -> Sites:
     )
 
 
+_configured_thoughts, _configured_counts = _configured(*_PARTS, 0, "thought"), _configured(*_USAGE)
+
+
 def _answers_alone(stream: Stream) -> list[int]:
     """The whole answer, if it is one body."""
     return [0] if stream.is_body and places_with("candidates")(stream) else []
@@ -193,34 +175,8 @@ def _signed_calls(stream: Stream) -> list[int]:
     return [n for n in found if not _SIGNS_AT_WILL.match(stream.text_at(n, "modelVersion"))]
 
 
-OPERATORS.add("S1-unsigned-call", "The signature of a call is lost.")(
-    _signed_calls, _each_part(_CALL, _SIGNED, edit=_without(_SIGNED))
-)
-OPERATORS.add("S8-signature-empty", "A signature is empty.")(
-    _pieces_where(_SIGNED), _each_part(_SIGNED, edit=lambda part: {**part, _SIGNED: ""})
-)
-OPERATORS.add("S8-signature-respelled", "A signature has the name that requests may use.")(
-    _pieces_where(_SIGNED), _each_part(_SIGNED, edit=_respelled)
-)
 OPERATORS.add("X16-thought-labelled", "A thought is text behind a label.", most=1)(
-    lambda stream: _pieces_where("thought")(stream)[:1], _each_part("thought", edit=_labelled)
-)
-OPERATORS.add("X9-empty-thought", "A thought has no text.")(
-    _pieces_where("thought"), _each_part("thought", edit=lambda part: {**part, "text": ""})
-)
-OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
-    _pieces_where(_CALL), _each_part(_CALL, edit=_with_text_arguments)
-)
-OPERATORS.add("I4-other-response", "A chunk is of another response.")(
-    lambda stream: places_with("responseId")(stream)[1:], prolong_text("0", "responseId")
-)
-OPERATORS.add("P1-thoughts-hidden", "Thoughts are shown that nobody asked for.")(
-    _configured(*_PARTS, 0, "thought"),
-    request_with(generationConfig={"thinkingConfig": {"includeThoughts": False}}),
-)
-OPERATORS.add("P1-budget-of-nought", "Thinking is counted that was turned off.")(
-    _configured(*_USAGE),
-    request_with(generationConfig={"thinking_config": {"thinking_budget": 0}}),
+    lambda stream: _pieces_where("thought")(stream)[:1], _label_thoughts
 )
 OPERATORS.add("H1-unsigned-call", "A call goes back without its signature.")(
     _signed_history, _in_history(lambda _signature: None)
@@ -245,15 +201,5 @@ MUTATION: Final = Mutation(
             "gemini.part": (*_PARTS, 0),
         },
     ),
-    (
-        *OPERATORS,
-        *operator_rows(
-            __file__,
-            answers_alone=_answers_alone,
-            call_ends=_call_ends,
-            later_reasons=_later_reasons,
-            reasons=_reasons,
-            thought_and_more=_thought_and_more,
-        ),
-    ),
+    (*OPERATORS, *operator_rows(__file__, globals())),
 )

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 
 from conformance.core.json_values import list_at, text_at, value_at
 from conformance.dialects.gemini_interactions.vocabulary import EVENTS
-from conformance.editing.edits import (
-    ask_otherwise,
-    lists_between,
-    request_sites,
-    set_value,
-    typed_by,
-)
-from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.edits import ask_otherwise, request_sites, typed_by
+from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -57,15 +52,12 @@ _deltas_of: Final = typed_by(_DELTA, "delta", "type")
 _SIGNATURES: Final = _deltas_of("thought_signature")
 
 
-def _ends_with(status: str, *, calls: bool | None = None) -> Sites:
-    """Ends of this status, of interactions with a call or without."""
+_calls: Final = _starts_of("function_call")
 
-    def sites(stream: Stream) -> list[int]:
-        called = bool(_starts_of("function_call")(stream))
-        found = [n for n in stream.typed(_COMPLETED) if stream.text_at(n, *_STATUS) == status]
-        return found if calls in (None, called) else []
 
-    return sites
+def _needless_ends(stream: Stream) -> Sequence[int]:
+    """Ends of interactions without a call."""
+    return () if _calls(stream) else typed_by(_COMPLETED, *_STATUS)("completed")(stream)
 
 
 def _thoughts_first(stream: Stream) -> list[int]:
@@ -93,16 +85,6 @@ def _lose_thought(stream: Stream, site: int) -> Stream:
 
 def _next_start(stream: Stream, site: int) -> int:
     return next((n for n in stream.typed(_START) if n > site), len(stream.pieces))
-
-
-@OPERATORS.edit(
-    "X14-whole-thought-lost", lists_between("steps", first=("thought",), last="function_call")
-)
-def _lose_whole_thought(stream: Stream, site: int) -> Stream:
-    """A whole interaction counts a thought and has none."""
-    steps = stream.list_at(site, "steps")
-    kept = [step for step in steps if text_at(step, "type") != "thought"]
-    return stream.with_value(site, ("steps",), kept)
 
 
 def _text_of_signed(stream: Stream) -> list[int]:
@@ -154,12 +136,6 @@ OPERATORS.add("I10-steps-from-one", "Steps are counted from 1.")(
     lambda stream: stream.typed(_START)[:1],
     lambda stream, _site: _counted_from_one(stream),
 )
-OPERATORS.add("U8-call-is-complete", "A call waits, and the interaction says it is complete.")(
-    _ends_with("requires_action", calls=True), set_value("completed", *_STATUS)
-)
-OPERATORS.add("U8-nothing-to-do", "The interaction waits for results, and no call came.")(
-    _ends_with("completed", calls=False), set_value("requires_action", *_STATUS)
-)
 
 
 def _counted_from_one(stream: Stream) -> Stream:
@@ -177,6 +153,4 @@ OPERATORS.add("H4-thinking-as-text", "A thought goes back as what the model said
     request_sites("input", "*"), ask_otherwise(_as_output, "input", "*")
 )
 
-MUTATION: Final = Mutation(
-    _LAYOUT, (*OPERATORS, *operator_rows(__file__, thoughts_first=_thoughts_first))
-)
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))

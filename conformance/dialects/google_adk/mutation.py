@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from conformance.core.json_values import list_at, text_at, value_at
-from conformance.editing.edits import drop_piece, drop_value, places_with, set_value
+from conformance.editing.edits import places_with
 from conformance.editing.layout import Delta, StreamLayout, TextKind
 from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -72,9 +71,14 @@ def _whole_with(key: str) -> Sites:
     ]
 
 
+_no_fragments: Final = _events(partial=False)
+_wholes: Final = _events(partial=False, after_fragments=True)
+_wholes_with_thoughts, _wholes_with_calls = _whole_with("thought"), _whole_with(_CALL)
+
+
 def _last_words(stream: Stream) -> list[int]:
     """The last whole event of a model, where it has words and anything says why these end."""
-    found = _events(partial=False)(stream)
+    found = _no_fragments(stream)
     spoken = [n for n in found if stream.text_at(n, "content", "role") == "model"][-1:]
     return [
         place
@@ -102,54 +106,15 @@ def _parts(change: Callable[[list[Part]], list[Part]]) -> Edit:
     return edited
 
 
-def _without_thoughts(parts: list[Part]) -> list[Part]:
-    return [part for part in parts if part.get("thought") is not True]
-
-
-def _unflagged(parts: list[Part]) -> list[Part]:
-    return [{key: value for key, value in part.items() if key != "thought"} for part in parts]
-
-
 def _doubled_text(parts: list[Part]) -> list[Part]:
     return [{**part, "text": part["text"] * 2} if part.get("text") else part for part in parts]
 
 
-def _text_arguments(parts: list[Part]) -> list[Part]:
-    return [
-        {**part, _CALL: {**part[_CALL], "args": msgspec.json.encode(part[_CALL]["args"]).decode()}}
-        if _CALL in part
-        else part
-        for part in parts
-    ]
-
-
-OPERATORS.add("X22-whole-without-thoughts", "A whole event leaves out the thoughts.")(
-    _whole_with("thought"), _parts(_without_thoughts)
-)
-OPERATORS.add("X16-thought-unflagged", "A whole event has its thoughts as text.")(
-    _whole_with("thought"), _parts(_unflagged)
-)
 OPERATORS.add("X3-whole-doubled", "A whole event says its texts twice.")(
     _whole_with("text"), _parts(_doubled_text)
 )
-OPERATORS.add("X22-no-whole-event", "The whole event behind the fragments is lost.")(
-    _events(partial=False, after_fragments=True), drop_piece
-)
-OPERATORS.add("X3-whole-as-fragment", "The whole event is marked as a fragment.")(
-    _events(partial=False, after_fragments=True), set_value(True, "partial")
-)
-OPERATORS.add("N10-nobody", "An event does not say who it is from.")(
-    _events(partial=False), drop_value("author")
-)
-OPERATORS.add("I4-other-invocation", "An event is of another invocation.")(
-    lambda stream: _events(partial=False, after_fragments=True)(stream)[-1:],
-    set_value("e-other", "invocationId"),
-)
 OPERATORS.add("U4-no-finish-reason", "Nothing says why the model stopped.")(
     _last_words, _without_reasons
-)
-OPERATORS.add("T3-arguments-are-text", "The arguments of a call are a text.")(
-    _whole_with(_CALL), _parts(_text_arguments)
 )
 
 MUTATION: Final = Mutation(
@@ -162,5 +127,5 @@ MUTATION: Final = Mutation(
         restates=True,
         elements={"adk.part": (*_PARTS, 0)},
     ),
-    tuple(OPERATORS),
+    (*OPERATORS, *operator_rows(__file__, globals())),
 )

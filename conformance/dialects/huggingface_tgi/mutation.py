@@ -49,5 +49,5 @@ MUTATION: Final = Mutation(
         refuses=frozenset({"empty delta", "ping", "split delta"}),
         number="index",
     ),
-    (*OPERATORS, *operator_rows(__file__, last=_last, special=_special)),
+    (*OPERATORS, *operator_rows(__file__, globals())),
 )

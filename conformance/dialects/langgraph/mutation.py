@@ -10,12 +10,11 @@ from conformance.core.json_values import Path, list_at, text_at, value_at
 from conformance.dialects.json_edge import mapping
 from conformance.dialects.langgraph.message import is_chunk
 from conformance.dialects.langgraph.reader import event_name
-from conformance.editing.edits import double_piece, drop_piece, drop_value, set_value
 from conformance.editing.layout import Delta, StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator import Mutation, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 
-OPERATORS: Final = OperatorTable()
 _UNNAMED: Final = Frame("event", "", "", "", 0)
 _THOUGHT: Final = (0, "additional_kwargs", "reasoning_content")
 _REASONING: Final = ("usage_metadata", "output_token_details", "reasoning")
@@ -86,26 +85,10 @@ def _has_words(message: Message) -> bool:
     return bool(message.get("content") or value_at(message, "additional_kwargs", *_THOUGHT[2:]))
 
 
-_SAYING: Final = _chunks(_has_words)
-_LAST: Final = _chunks(lambda message: message.get("chunk_position") == "last")
-_CALLING: Final = _chunks(lambda message: bool(message.get("tool_call_chunks")))
+_saying: Final = _chunks(_has_words)
+_last: Final = _chunks(lambda message: message.get("chunk_position") == "last")
+_calling: Final = _chunks(lambda message: bool(message.get("tool_call_chunks")))
 
-OPERATORS.add("X22-chunk-lost", "A chunk of a message is not sent.")(_SAYING, drop_piece)
-OPERATORS.add("X5-chunk-twice", "A chunk of a message is sent twice.")(_SAYING, double_piece)
-OPERATORS.add("I4-chunk-of-another", "A chunk has the id of another message.")(
-    _SAYING, set_value("lc_run--other", 0, "id")
-)
-OPERATORS.add("I6-chunk-without-id", "A chunk has no id.")(_SAYING, drop_value(0, "id"))
-OPERATORS.add("N4-chunk-untyped", "A chunk does not say what it is.")(
-    _SAYING, drop_value(0, "type")
-)
-OPERATORS.add("X2-last-lost", "The last chunk of a message is not sent.")(_LAST, drop_piece)
-OPERATORS.add("X2-last-unmarked", "The last chunk of a message is not marked.")(
-    _LAST, set_value(None, 0, "chunk_position")
-)
-OPERATORS.add("T5-calls-no-list", "The pieces of calls are an object.")(
-    _CALLING, set_value({}, 0, "tool_call_chunks")
-)
 
 MUTATION: Final = Mutation(
     StreamLayout(
@@ -118,5 +101,5 @@ MUTATION: Final = Mutation(
         refuses=frozenset({"ping"}),
         restates=True,
     ),
-    tuple(OPERATORS),
+    operator_rows(__file__, globals()),
 )

@@ -6,12 +6,10 @@ from typing import Any, Final
 
 from conformance.core.json_values import text_at
 from conformance.dialects.mistral_conversations.vocabulary import EVENTS, THOUGHT
-from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator import Mutation
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
-
-OPERATORS: Final = OperatorTable()
 
 
 def _error_event(message: str, _code: str) -> dict[str, Any]:
@@ -26,19 +24,7 @@ def _thoughts(stream: Stream) -> list[int]:
     return [n for n, _ in stream.events() if stream.text_at(n, *THOUGHT)]
 
 
-@OPERATORS.edit("N14-thinking-is-text", _thoughts)
-def _unwrap(stream: Stream, site: int) -> Stream:
-    """The thinking of a part is a text and not in parts itself."""
-    return stream.with_value(site, THOUGHT[:2], stream.text_at(site, *THOUGHT))
-
-
-@OPERATORS.edit("N14-content-is-list", _thoughts)
-def _listed(stream: Stream, site: int) -> Stream:
-    """The content of a delta is a list of parts, as in Chat Completions."""
-    return stream.with_value(site, ("content",), [stream.value_at(site, "content")])
-
-
 MUTATION: Final = Mutation(
     EVENTS.layout(error=_error_event, named_events=True, opaque=_signature),
-    (*OPERATORS, *operator_rows(__file__, thoughts=_thoughts)),
+    operator_rows(__file__, globals()),
 )

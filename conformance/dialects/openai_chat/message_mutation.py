@@ -23,14 +23,7 @@ from conformance.editing.deltas import (
     find_deltas,
     rewrite_deltas,
 )
-from conformance.editing.edits import (
-    double_piece,
-    drop_piece,
-    drop_value,
-    prolong_text,
-    request_body,
-    set_value,
-)
+from conformance.editing.edits import double_piece, drop_piece, request_body
 from conformance.editing.operator import Edit, OperatorTable
 from conformance.editing.stream import Stream
 
@@ -40,7 +33,6 @@ FINISH: Final = (*CHOICE, "finish_reason")
 TOOLS: Final = (*DELTA, "tool_calls")
 CARRIERS: Final = ("reasoning_content", "reasoning")
 _CALL: Final = (*TOOLS, 0)
-_NAME: Final = (*_CALL, "function", "name")
 _DETAIL: Final = (*DELTA, "reasoning_details", 0)
 _SIGNATURE: Final = "c2lnbmF0dXJl" * 4
 _OPAQUE_KEYS: Final = ("signature", "data")
@@ -241,31 +233,11 @@ OPERATORS.add("S4-own-detail", "A detail of its own comes after visible text.", 
 OPERATORS.add("S6-signature-alone", "A signature comes with empty text.", "pass", most=1)(
     _unsigned_thinking, _add_after(_detail(0, text="", signature=_SIGNATURE))
 )
-OPERATORS.add("S8-no-detail-index", "A reasoning detail has no index.")(
-    _details, drop_value(*_DETAIL, "index")
-)
-OPERATORS.add("T2-marker-in-name", "A tool name holds a marker.")(
-    _call_starts, prolong_text("<|channel|>", *_NAME)
-)
 OPERATORS.add("T3-lost-fragment", "A fragment of the arguments is lost.")(
     _later_fragments, _if_it_breaks(drop_piece)
 )
 OPERATORS.add("T3-doubled-fragment", "A fragment of the arguments is sent twice.")(
     _later_fragments, _if_it_breaks(double_piece)
-)
-OPERATORS.add("T5-nameless", "A call has no name.")(_call_starts, set_value("", *_NAME))
-OPERATORS.add("T7-no-index", "A fragment of a call has no index.")(
-    tool_places, drop_value(*_CALL, "index")
-)
-OPERATORS.add("T8-typed-again", "A later fragment repeats the call's type.")(
-    _continued_calls, set_value("function", *_CALL, "type")
-)
-OPERATORS.add("N13-message-beside", "The text so far comes with a delta.")(
-    lambda stream: delta_places(stream, "text"),
-    set_value({"role": "assistant", "content": "So far."}, *CHOICE, "message"),
-)
-OPERATORS.add("T6-says-stop", "The finish of a tool call says stop.")(
-    _tool_finishes, set_value("stop", *FINISH)
 )
 OPERATORS.add("T1-thinking-after-call", "Thinking comes after the tool call it led to.")(
     _thinking_before_call, lambda stream, site: stream.move(site, tool_places(stream)[-1] + 1)

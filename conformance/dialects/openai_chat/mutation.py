@@ -24,10 +24,7 @@ from conformance.editing.chunks import (
     plain_places,
     usage_places,
 )
-from conformance.editing.edits import (
-    drop_value,
-    request_body,
-)
+from conformance.editing.edits import drop_value, request_body
 from conformance.editing.layout import ChunkLayout, Delta, StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.operator_rows import operator_rows
@@ -172,9 +169,6 @@ _lacks_key("delta", "A choice has no delta.", message_places, DELTA)
 _lacks_key("total", "Usage has no total.", usage_places, ("usage", "total_tokens"))
 _lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",))
 _lacks_key("finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH)
-OPERATORS.add("I8-no-choice-index", "A choice has no index.")(
-    plain_places, drop_value(*CHOICE, "index")
-)
 OPERATORS.add("U6-usage-first", "Usage comes before the finish.")(
     _usage_alone, lambda stream, site: stream.move(site, plain_places(stream)[0] + 1)
 )
@@ -209,7 +203,7 @@ MUTATION: Final = Mutation(
     ),
     (
         *OPERATORS,
-        *operator_rows(__file__, later_stamps=_later_stamps, streamed_objects=_streamed_objects),
+        *operator_rows(__file__, {**vars(message_mutation), **globals()}),
         *message_mutation.OPERATORS,
     ),
 )

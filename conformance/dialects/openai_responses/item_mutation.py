@@ -15,15 +15,7 @@ from conformance.dialects.openai_responses.vocabulary import (
     TERMINALS,
 )
 from conformance.editing.deltas import find_deltas, replace_strings
-from conformance.editing.edits import (
-    drop_value,
-    first_and_last,
-    first_of,
-    places_of,
-    prolong_text,
-    raise_value,
-    set_value,
-)
+from conformance.editing.edits import drop_value, first_and_last, first_of, places_of, raise_value
 from conformance.editing.operator import Edit, OperatorTable, Sites
 from conformance.editing.stream import Stream
 
@@ -145,10 +137,6 @@ def _mark_name(stream: Stream, site: int) -> Stream:
     return stream
 
 
-def _raw_part(stream: Stream, place: int) -> bool:
-    return stream.text_at(place, "item", "content", 0, "type") == "reasoning_text"
-
-
 def _zero_deltas(key: str) -> Sites:
     """Deltas with the index 0."""
 
@@ -231,29 +219,6 @@ OPERATORS.add("I5-summary-index-off", "One summary delta names another part.")(
 )
 OPERATORS.add("X4-end-late", "A reasoning item is closed at the very end.")(
     _early_ends, lambda stream, site: stream.move(site, stream.terminals()[0])
-)
-OPERATORS.add("I11-item-without-id", "A message or a reasoning item is announced without an id.")(
-    lambda stream: _added_items(stream, "message", "reasoning"), drop_value("item", "id")
-)
-OPERATORS.add("T3-call-renamed", "A call is closed under another name than it was announced.")(
-    lambda stream: [
-        n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", "type") == "function_call"
-    ],
-    prolong_text("_other", "item", "name"),
-)
-OPERATORS.add("N11-no-item", "An announcement holds no item.")(
-    lambda stream: _added_items(stream, "function_call"), drop_value("item")
-)
-OPERATORS.add("X20-announced-closed", "A call is announced as completed.")(
-    lambda stream: _added_items(stream, "function_call"),
-    set_value("completed", "item", "status"),
-)
-OPERATORS.add("X21-no-summary-list", "A reasoning item has no list of summaries.")(
-    lambda stream: _added_items(stream, "reasoning"), drop_value("item", "summary")
-)
-OPERATORS.add("X22-thinking-as-text", "The thinking of a closed item is in text parts.")(
-    lambda stream: [n for n in stream.typed(ITEM_DONE) if _raw_part(stream, n)],
-    set_value("output_text", "item", "content", 0, "type"),
 )
 OPERATORS.add("T9-call-without-id", "A closed call does not say under which id it is answered.")(
     lambda stream: [n for n in stream.typed(ITEM_DONE) if stream.text_at(n, "item", "call_id")],

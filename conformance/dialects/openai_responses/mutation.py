@@ -19,11 +19,7 @@ from conformance.dialects.openai_responses.vocabulary import (
     PARTS_ADDED,
     TERMINALS,
 )
-from conformance.editing.edits import (
-    drop_value,
-    places_of,
-    request_body,
-)
+from conformance.editing.edits import drop_value, places_of, request_body
 from conformance.editing.layout import StreamLayout, TextKind
 from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.operator_rows import operator_rows
@@ -172,12 +168,6 @@ MUTATION: Final = Mutation(
     (
         *item_mutation.OPERATORS,
         *OPERATORS,
-        *operator_rows(
-            __file__,
-            closed_with_usage=_closed_with_usage,
-            interrupted=_interrupted,
-            summary_shown=_summary_shown,
-            with_status=_with_status,
-        ),
+        *operator_rows(__file__, globals()),
     ),
 )

@@ -58,6 +58,4 @@ def _answers_before_a_step(stream: Stream) -> list[int]:
     return [n for n, each in enumerate(around, 1) if each == ("text", "step_finish", "step_start")]
 
 
-MUTATION: Final = Mutation(
-    _LAYOUT, (*OPERATORS, *operator_rows(__file__, answers_before_a_step=_answers_before_a_step))
-)
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))

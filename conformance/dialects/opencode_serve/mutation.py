@@ -8,15 +8,7 @@ from typing import Any, Final
 from conformance.core.json_values import text_at, value_at
 from conformance.dialects.opencode_serve.session_turn import TEXTS
 from conformance.dialects.opencode_serve.vocabulary import EVENTS
-from conformance.editing.edits import (
-    double_piece,
-    drop_piece,
-    drop_value,
-    first_of,
-    places_of,
-    prolong_text,
-    set_value,
-)
+from conformance.editing.edits import first_of, places_of
 from conformance.editing.layout import TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.operator_rows import operator_rows
@@ -65,32 +57,10 @@ def _parts(*types: str, is_ended: bool | None = None, status: str = "") -> Sites
     return sites
 
 
-_BEGUN, _ENDED = _parts(*TEXTS, is_ended=False), _parts(*TEXTS, is_ended=True)
+_begun, _ended = _parts(*TEXTS, is_ended=False), _parts(*TEXTS, is_ended=True)
+_completed_calls, _step_ends = _parts("tool", status="completed"), _parts("step-finish")
 _DELTAS: Final = places_of("message.part.delta")
 _IDLE: Final = places_of("session.idle")
-
-OPERATORS.add("N4-start-lost", "A text or a thought is not announced.")(_BEGUN, drop_piece)
-OPERATORS.add("X2-end-lost", "A text or a thought does not end.")(_ENDED, drop_piece)
-OPERATORS.add("X3-part-end-twice", "A text or a thought ends twice.")(_ENDED, double_piece)
-OPERATORS.add("X25-text-differs", "The text that is stated at the end has more words.")(
-    _ENDED, prolong_text(" And on.", *_PART, "text")
-)
-OPERATORS.add("I11-part-of-another", "A part ends in another session than it began in.")(
-    _ENDED, prolong_text("-other", *_PART, "sessionID")
-)
-OPERATORS.add("I11-no-part-id", "A part has no id.")(_ENDED, drop_value(*_PART, "id"))
-OPERATORS.add("T1-part-retyped", "A part ends as what it did not begin as.")(
-    _ENDED, set_value("file", *_PART, "type")
-)
-OPERATORS.add("T6-no-output", "A call is completed without an output.")(
-    _parts("tool", status="completed"), drop_value(*_PART, "state", "output")
-)
-OPERATORS.add("U10-no-reason", "A step does not say why it ended.")(
-    _parts("step-finish"), drop_value(*_PART, "reason")
-)
-OPERATORS.add("U13-usage-lost", "A step counts nothing.")(
-    _parts("step-finish"), drop_value(*_PART, "tokens")
-)
 
 
 @OPERATORS.edit("X2-never-idle", first_of(_IDLE))
@@ -99,7 +69,7 @@ def _stay_busy(stream: Stream, _site: int) -> Stream:
     return stream.without(*stream.typed("session.idle", "session.status"))
 
 
-@OPERATORS.edit("X4-delta-first", _BEGUN)
+@OPERATORS.edit("X4-delta-first", _begun)
 def _overtake(stream: Stream, site: int) -> Stream | None:
     """The first delta of a part overtakes its start."""
     part_id = stream.text_at(site, *_PART, "id")
@@ -125,5 +95,5 @@ MUTATION: Final = Mutation(
         unknown_event="vendor.note",
         reasoning_tokens=(("properties", "part", "tokens", "reasoning"),),
     ),
-    (*OPERATORS, *operator_rows(__file__)),
+    (*OPERATORS, *operator_rows(__file__, globals())),
 )

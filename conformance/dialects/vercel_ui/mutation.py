@@ -6,13 +6,7 @@ from typing import Any, Final
 
 from conformance.core.json_values import value_at
 from conformance.dialects.vercel_ui.wire_keys import PARTS
-from conformance.editing.edits import (
-    first_of,
-    places_of,
-    right_after,
-    set_value,
-    with_upstream,
-)
+from conformance.editing.edits import first_of, places_of, set_value, with_upstream
 from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
@@ -58,15 +52,6 @@ def _end_with_error(stream: Stream, site: int) -> Stream:
     """The stream ends with an error, and says no more."""
     error = stream.pieces[site].with_payload(_error_part("An error occurred.", ""))
     return stream.with_pieces([*stream.pieces[:site], error])
-
-
-@OPERATORS.edit("N11-start-per-delta", places_of("reasoning-delta"))
-def _start_again(stream: Stream, site: int) -> Stream:
-    """A delta of reasoning has a start of its own."""
-    start = stream.pieces[site].with_payload(
-        {"type": "reasoning-start", "id": stream.value_at(site, "id")}
-    )
-    return stream.insert(site, start)
 
 
 @OPERATORS.edit("N11-step-repeated", with_upstream(first_of(places_of("finish-step"))))
@@ -118,33 +103,6 @@ def _sell_as_success(stream: Stream, site: int) -> Stream:
     return shortened.with_value(finish, ("finishReason",), "stop")
 
 
-@OPERATORS.edit("X22-empty-thought-shown", with_upstream(first_of(places_of("text-start"))))
-def _show_empty_thought(stream: Stream, site: int) -> Stream:
-    """A part of reasoning that nobody sent, without text, as where thinking is switched off."""
-    own = {"providerMetadata": {"provider": {"itemId": "spare"}}}
-    start, end = (
-        stream.pieces[site].with_payload({"type": f"reasoning-{what}", "id": "spare", **own})
-        for what in ("start", "end")
-    )
-    return stream.insert(site, end).insert(site, start)
-
-
-@OPERATORS.edit("X23-diagnostic-in-text", with_upstream(first_of(places_of("text-delta"))))
-def _say_diagnostic(stream: Stream, site: int) -> Stream:
-    """A word of the application's own is in the model's text."""
-    return stream.with_value(site, ("delta",), f"[retrying] {stream.text_at(site, 'delta')}")
-
-
-@OPERATORS.edit("N11-outside-step", places_of("finish-step"))
-def _say_outside(stream: Stream, site: int) -> Stream:
-    """Text comes behind the end of the step."""
-    named = {"id": "late"}
-    delta = {"type": "text-delta", **named, "delta": "And on."}
-    parts = ({"type": "text-start", **named}, delta, {"type": "text-end", **named})
-    pieces = [stream.pieces[site].with_payload(each) for each in parts]
-    return stream.swap(site, stream.pieces[site], *pieces)
-
-
 for _name, _text in (
     ("E9-stack-shown", "refused at post (/srv/chat/index.js:10:2)"),
     ("E9-path-shown", "cannot read /home/chat/settings.json"),
@@ -154,9 +112,5 @@ for _name, _text in (
     OPERATORS.add(_name, "An error shows what is nobody's business.")(
         places_of("error"), set_value(_text, "errorText")
     )
-OPERATORS.add("N11-step-late", "A step starts behind the start of its first thought.")(
-    right_after(places_of("reasoning-start"), places_of("start-step")),
-    lambda stream, site: stream.move(site, site - 1),
-)
 
-MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))
+MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))
