@@ -59,7 +59,6 @@ def read_rows(folder: Path) -> list[BoardRow]:
 
 
 def newest_rows(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    """Of each target the newest."""
     found = {(row.summary.run.kind, row.summary.run.name): row for row in reversed(rows)}
     return [row for row in rows if row in found.values()]
 

@@ -55,7 +55,6 @@ class Draft(Struct, eq=False):
     _message: tuple[Side, bool] | None = None  # who sent it, and whether it is binary
 
     def begin(self, ms: float | None, message: tuple[Side, bool] | None = None) -> None:
-        """A chunk begins, or a message."""
         self._close_chunk()
         self._parts, self._ms, self._message = [], ms, message
 

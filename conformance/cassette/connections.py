@@ -138,7 +138,6 @@ def server_parts(exchange: Exchange) -> Iterator[CarriedExchange]:
 
 
 def as_line(message: bytes) -> bytes:
-    """A message as a line of its answer."""
     return message.translate(_LINE_ENDS) + b"\n"
 
 

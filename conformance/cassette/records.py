@@ -67,7 +67,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     close_code: _CloseCode | None = None
 
     def kinds(self) -> list[str]:
-        """The kinds whose key is there."""
         return [kind for kind in _KINDS if getattr(self, kind) is not UNSET]
 
 

@@ -32,7 +32,6 @@ _WRONG_CALL: Final = typer.BadParameter.__mro__[2]
 
 
 def exit_code(error: BaseException) -> int:
-    """The exit code for an exception."""
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return INTERRUPTED
     if isinstance(error, _WRONG_CALL | UsageError | SpecError | CassetteError | AdapterError):

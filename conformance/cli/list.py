@@ -39,8 +39,6 @@ Row = Mapping[str, Any]
 
 
 class ListedKind(StrEnum):
-    """What can be listed."""
-
     RULES = "rules"
     SUITES = "suites"
     PROFILES = "profiles"

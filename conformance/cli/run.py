@@ -294,7 +294,6 @@ def _with_socket_apis(given: RunArguments) -> RunArguments:
 
 
 def _server_maker(given: RunArguments, url: str) -> Callable[..., LiveServer]:
-    """What makes the target of a URL."""
     if not names_socket(url):
         return partial(LiveServer, url)
     from conformance.targets.socket_server import SocketServer  # noqa: PLC0415  # its library is an extra

@@ -205,7 +205,6 @@ def with_text_header(message: bytes, name: str, value: str) -> bytes:
 
 
 def _frames_of(message: bytes, offset: int) -> Iterator[Frame]:
-    """The frames of one whole message."""
     if not _is_intact(message):
         yield Frame("ignored-binary", "bad-checksum", "", "", offset)
         return

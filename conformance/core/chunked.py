@@ -53,7 +53,6 @@ class PlainBodyReader:
 
     @property
     def may_end(self) -> bool:
-        """Whether the connection may end here."""
         return not self._left
 
     def feed(self, data: bytes) -> list[ChunkPart]:

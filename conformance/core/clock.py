@@ -57,7 +57,6 @@ class WaitingChunks:
             self._times.append(ms)
 
     def take(self) -> JoinedChunks:
-        """All that waited."""
         taken = JoinedChunks(b"".join(self._parts), self._ends, self._times)
         self._parts, self._ends, self._times, self.size = [], [], [], 0
         return taken

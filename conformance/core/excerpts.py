@@ -80,7 +80,6 @@ def without_split_keys(
 
 
 def without_pieces(text: str, pieces: Sequence[str]) -> str:
-    """A text without pieces of keys."""
     return _split_keys().without_pieces(text, pieces) if pieces else text
 
 

@@ -36,7 +36,6 @@ def without_own_keys(text: str) -> str:
 
 
 def without_own_key_bytes(data: bytes) -> bytes:
-    """As `without_own_keys`."""
     if not KEYS:
         return data
     (take_out,) = _TAKEN_OUT_BY

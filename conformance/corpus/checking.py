@@ -218,7 +218,6 @@ class _Dealing:
                 self._error = self._error or err
 
     def _next_fragment(self) -> Fragment | None:
-        """The next one that is not done."""
         with self._lock:
             for fragment in self._fragments:
                 self._progress.known += 1

@@ -127,6 +127,5 @@ def value_at(row: Mapping[str, Any], column: str) -> Any:
 
 
 def kept_values(row: Mapping[str, Any], columns: ColumnNames) -> dict[str, Any]:
-    """Of the columns to keep those that a row has."""
     found = {column: value_at(row, column) for column in columns.keep}
     return {column: value for column, value in found.items() if value is not None}

@@ -236,7 +236,6 @@ def _shortest_streams(leads: Any) -> dict[str, StreamPlace]:
 
 
 def stream_place(row: Mapping[str, Any], event: int) -> StreamPlace:
-    """The place that the columns `STREAM` of a row name."""
     values = {**{name: row[name] for name in STREAM}, "event": event}
     return StreamPlace(**values)
 

@@ -131,7 +131,6 @@ def _reason_section(report: CorpusReport) -> Iterator[str]:
 def _exemplar_sections(
     found: Mapping[StreamPlace, Exemplar], anchors: Mapping[StreamPlace, str]
 ) -> Iterator[str]:
-    """A section for each exemplar, with its timeline."""
     budget = PageBudget()
     exchanges = {
         (each.result.file, each.result.exchange): (each.stream.recording, each.exchange)

@@ -95,7 +95,6 @@ class Storage:
                 yield from self._files_below(path)
 
     def full_path(self, path: str) -> str:
-        """The path as the filesystem has it."""
         return self.root if self.is_file else f"{self.root}/{path}"
 
     def open_file(self, path: str) -> Any:

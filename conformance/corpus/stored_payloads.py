@@ -43,7 +43,6 @@ def _is_of_langfuse(row: Mapping[str, Any]) -> bool:
 
 
 def begins_like_stream(text: str) -> bool:
-    """Whether a text begins as event streams do."""
     return text.lstrip().startswith(_STREAMS)
 
 

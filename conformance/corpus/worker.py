@@ -21,7 +21,6 @@ Message = TypeVar("Message")
 
 
 def serve_tasks() -> None:
-    """Does tasks until there are no more."""
     cap_memory(MOST_MEMORY)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's: it ends the workers
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

@@ -62,7 +62,6 @@ class Blocks:
     def think(
         self, channel: Channel, *, explicit: bool = False, item_id: str = "", phase: str = ""
     ) -> Block:
-        """Open a block of thinking."""
         block = self._next_block(channel)
         block.phase = phase
         more = {"id": item_id} if item_id else {}

@@ -82,7 +82,6 @@ class ContentBlocks:
 
     @property
     def has_blocks(self) -> bool:
-        """Whether there is any block of the message."""
         return bool(self._at)
 
     def renew(self) -> None:

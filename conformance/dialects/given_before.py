@@ -51,7 +51,6 @@ def given_tools(body: Any) -> str:
 
 
 def content_types(entry: Any) -> list[str]:
-    """The types of the parts of an entry's content."""
     parts = elements(mapping(entry).get("content"))
     return [string(mapping(part).get("type")) for part in parts]
 

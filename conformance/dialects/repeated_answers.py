@@ -33,7 +33,6 @@ def is_within(wanted: str, text: str) -> bool:
 
 
 def repeated_answers(body: Any, form: HistoryForm) -> RepeatedAnswers:
-    """What the history of a request repeats."""
     read = [(entry, form.read(entry)) for entry in form.entries(body)]
     spoken = [one for _, one in read if one.by == "model"]
     calls = ((call.name, call.arguments) for one in spoken for call in one.calls)

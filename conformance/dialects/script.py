@@ -122,7 +122,6 @@ class ScriptedAnswer(Struct, frozen=True):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the answer says that it is over."""
         return not self.is_broken and self.word != "no-finish"
 
     @property

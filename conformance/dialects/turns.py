@@ -182,7 +182,6 @@ def prompt_texts(body: Any, form: HistoryForm | None) -> Iterator[str]:
 
 
 def texts_within(value: Any) -> Iterator[str]:
-    """Every text of a JSON value."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

@@ -74,7 +74,6 @@ class TypedReader(Generic[State]):
         return self.content_type(self._sink)
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
-        """Reads the payload of an event."""
         raise NotImplementedError
 
     def _renew(self) -> None:

@@ -31,7 +31,6 @@ class WireKeys(Struct, frozen=True):
     unrolling: tuple[str, ...] = ()
 
     def __or__(self, other: WireKeys) -> WireKeys:
-        """The keys of both, each once."""
         names = [each.name for each in fields(self)]
         joined = {n: (*getattr(self, n), *getattr(other, n)) for n in names}
         return WireKeys(**{name: tuple(dict.fromkeys(keys)) for name, keys in joined.items()})

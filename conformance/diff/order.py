@@ -67,7 +67,6 @@ class OrderEdit(NamedTuple):
 
 
 def order_edits(old: Sequence[str], new: Sequence[str]) -> Iterator[OrderEdit]:
-    """The differences of two orders, in their order."""
     same = common_length(old, new)
     tail = min(common_length(old[::-1], new[::-1]), min(len(old), len(new)) - same)
     # Equal beginnings and ends are set aside first: the comparison itself is not linear.

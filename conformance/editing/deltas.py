@@ -24,7 +24,6 @@ def find_deltas(stream: Stream, *kinds: TextKind) -> list[Delta]:
 
 
 def delta_places(stream: Stream, *kinds: TextKind) -> list[int]:
-    """The place of every delta of these kinds."""
     return [each.place for each in find_deltas(stream, *kinds)]
 
 

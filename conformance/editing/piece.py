@@ -29,7 +29,6 @@ _LAST_LINE_END: Final = re.compile(rb"(?:\r\n|\n|\r)?$")
 
 
 def stated_type(payload: Any) -> str:
-    """The type that a payload states under its own key."""
     return text_at(payload, "type")
 
 

@@ -126,7 +126,6 @@ class Stream(Struct, frozen=True):
         return self.without(place).insert(to - (to > place), self.pieces[place])
 
     def swap(self, place: int, *new: Piece) -> Stream:
-        """Other pieces at a place."""
         return self.with_pieces([*self.pieces[:place], *new, *self.pieces[place + 1 :]])
 
     def with_payload(self, place: int, payload: Any) -> Stream:

@@ -72,7 +72,6 @@ def comparable_request(exchange: Exchange) -> ComparableRequest | None:
 
 
 def wish_of(side: ComparableRequest) -> AnswerWish:
-    """What the request demands of its answer."""
     return side.dialect.script.wishes.read(side.body) if side.dialect.script else AnswerWish()
 
 

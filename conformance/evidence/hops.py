@@ -155,7 +155,6 @@ def _leave_open(ledger: Ledger, verdict: Verdict, why: str) -> None:
 
 
 def _read_upstream(exchange: Exchange, profile: str) -> Transcript:
-    """The upstream answer, read by the profile of its recording."""
     dialect = get(exchange.dialect or _DEFAULT)
     return read_transcript(exchange, dialect, upstream_reading(dialect, profile, exchange.request))
 

@@ -112,7 +112,6 @@ class OutcomesByAnswer:
 
 
 def failed_rules(outcomes: Outcomes) -> frozenset[str]:
-    """Ids of the rules that failed."""
     return frozenset(each.rule.id for each in outcomes if each.verdict is Verdict.FAIL)
 
 

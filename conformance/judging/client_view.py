@@ -66,7 +66,6 @@ def undeclared_rules(
 
 
 def semantic_types(rule: Rule) -> frozenset[str]:
-    """The types of the semantic events that a rule names."""
     types = {kind for alias in rule.aliases.values() for kind in alias.types}
     return frozenset(types & SEMANTIC_EVENTS.keys())
 

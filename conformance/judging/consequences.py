@@ -250,7 +250,6 @@ def _withdraw_lost_turn(ledger: Ledger) -> None:
 
 
 def _answer_place(found: Finding) -> tuple[str, int, int] | None:
-    """The event of an answer that a finding is about."""
     place = found.upstream
     return None if place is None else (place.file, place.exchange, place.event)
 

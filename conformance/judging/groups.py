@@ -86,14 +86,12 @@ def finding_groups(report: Report) -> tuple[FindingGroup, ...]:
 
 
 def every_group(groups: Iterable[FindingGroup]) -> Iterator[FindingGroup]:
-    """All groups, each before those that follow it."""
     for group in groups:
         yield group
         yield from group.following
 
 
 def groups_by_finding(report: Report) -> Mapping[FindingKey, FindingGroup]:
-    """The group of every finding, by `finding_key`."""
     return {
         finding_key(place.stream, place.finding): group
         for group in every_group(finding_groups(report))

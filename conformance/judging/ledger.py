@@ -117,7 +117,6 @@ class Ledger:
 
     @property
     def exchange(self) -> int:
-        """The number of the exchange."""
         return self._judged.exchange
 
     def result(self, target: str | None = None, hop: str | None = None) -> StreamResult:

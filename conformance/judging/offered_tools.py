@@ -63,7 +63,6 @@ class OfferedTools:
 
     @property
     def names(self) -> KeysView[str]:
-        """The names of all functions."""
         return self._schemas.keys()
 
     def schema(self, name: str) -> Any:

@@ -325,7 +325,6 @@ def finding_key(stream: StreamResult, finding: Finding) -> FindingKey:
 
 
 def merge_reports(reports: Iterable[Report]) -> Report:
-    """One report over several."""
     parts = tuple(reports)
     return Report(
         streams=tuple(s for part in parts for s in part.streams),

@@ -95,7 +95,6 @@ class JudgedView(Struct, frozen=True, dict=True):
 
     @property
     def result(self) -> StreamResult:
-        """The result as it stands."""
         is_untouched = "ledger" not in self.__dict__ and not self.switched_off
         return self.judged if is_untouched else self.ledger.result()
 

@@ -77,7 +77,6 @@ class SpecCollection:
         return (shared.baseline, shared) if shared else (None, None)
 
     def fixed_item(self, name: str, outcome: ItemOutcome, line: int) -> pytest.Item:
-        """An item whose outcome is known."""
         item: pytest.Item = OutcomeItem.from_parent(
             self.file, name=name, find=lambda: outcome, line=line
         )

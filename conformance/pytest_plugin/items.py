@@ -33,7 +33,6 @@ class SpecItem(pytest.Item):
     conformance_outcome: ItemOutcome | None = None  # of this run; the report hook reads it
 
     def judge(self) -> tuple[ItemOutcome, StreamResult | None]:
-        """What becomes of it."""
         raise NotImplementedError
 
     def runtest(self) -> None:
@@ -59,8 +58,6 @@ class SpecItem(pytest.Item):
 
 
 class RuleItem(SpecItem):
-    """One rule in one exchange."""
-
     parent: ExchangeNode
 
     @property

@@ -116,8 +116,6 @@ class LiveItem(SpecItem):
 
 
 class PlaceRuleItem(LiveItem):
-    """One rule in one place."""
-
     parent: PlaceNode
 
     def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:

@@ -172,8 +172,6 @@ def client_error(request: Any, error: str, why: str) -> Exception:
 
 @cache
 def _body_class(library: ModuleType) -> Any:
-    """The class of a body that the library takes for its own."""
-
     class BodyStream(library.SyncByteStream, library.AsyncByteStream):  # type: ignore[misc,name-defined]  # known when it runs
         def __init__(self, body: Any) -> None:
             self._body = body

@@ -137,7 +137,6 @@ class JudgedRecording(Struct, frozen=True):
         return _exchange_lines(self.exchange_numbered(theirs.exchange), finding, theirs.view)
 
     def exchange_numbered(self, number: int) -> Exchange:
-        """The exchange of that number, or the first."""
         exchanges = self.recording.exchanges
         return next((e for e in exchanges if e.number == number), exchanges[0])
 

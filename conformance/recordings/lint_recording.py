@@ -64,8 +64,6 @@ def find_flaws(
 
 
 class _RecordingLint(Struct, frozen=True):
-    """One recording under the lint."""
-
     recording: Recording
     rules: set[str]
     folders: tuple[Path, ...]

@@ -58,7 +58,6 @@ class ProfileNews(Struct):
     values: dict[tuple[str, str], Any] = field(default_factory=dict)
 
     def take(self, stream: IdentifiedStream) -> None:
-        """Counts one more stream."""
         self.streams += 1
         self.days += [stream.day] if stream.day else []
         for knob, value in stream.identity.knobs.items():

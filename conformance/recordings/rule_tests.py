@@ -68,8 +68,6 @@ ExampleOutcome = JudgedExample | ConformanceError
 
 
 class ExampleJudge:
-    """Judges the examples of one suite."""
-
     def __init__(self, suite: Suite) -> None:
         self._suite = suite
         self._rulebook = Rulebook([suite])

@@ -162,7 +162,6 @@ class RecordingSettings(Struct, dict=True):
     def _profile_of_hop(
         self, exchange: Exchange, application: Exchange, name: str | None
     ) -> str | None:
-        """The profile named for this hop: one that the application has not is the provider's."""
         if name is None:
             return None
         of_provider = [each for each in self.recording.exchanges if each.hop == "upstream"]

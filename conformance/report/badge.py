@@ -13,7 +13,6 @@ LABEL: Final = "reasoning conformance"
 
 
 def render(report: Report, **_: bool) -> str:
-    """One object."""
     message, shade = _message_and_colour(report)
     badge = {"schemaVersion": 1, "label": LABEL, "message": message, "color": shade}
     is_broken = bool(report.errors) or Verdict.ERROR in report.verdicts.values()

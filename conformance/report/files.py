@@ -48,7 +48,6 @@ def render(report: Report, name: str, *, verbose: bool = False, colour: bool = F
 
 
 def render_pieces(report: Report, name: str, *, verbose: bool = False) -> Iterator[str]:
-    """As `render`, in pieces where a report of that format may be large."""
     module = _format_module(name)
     if hasattr(module, "pieces"):
         yield from module.pieces(report, verbose=verbose)

@@ -21,7 +21,6 @@ _MOST_ITEMS: Final = 64
 
 
 def merge_deltas(stream: Stream, read_as: Reading) -> list[Piece]:
-    """The pieces with every run of deltas as one delta."""
     columns_of = get(stream.dialect).columns
     merged: list[Piece] = []
     is_delta = False  # whether the last one of `merged` is

@@ -186,7 +186,6 @@ class Group:
         return JointState(parts, waits=waits, fired=fired)
 
     def replaced(self, state: JointState, position: int, part: State) -> JointState:
-        """The state with another part at one position."""
         found = state.replaced.get((position, part))
         if found is None:
             parts = state.parts

@@ -47,7 +47,6 @@ def load_suite(path: Path, vocabularies: Vocabularies) -> Suite:
 
 
 def read_suite(root: Node, vocabularies: Vocabularies) -> Suite:
-    """The suite in a document."""
     entries = root.mapping(SUITE_KEYS)
     suite = _matching_text(root.required("suite"), _SUITE_ID, "words joined by '-' and '/'")
     dialects = _read_dialects(entries.get("dialect"))

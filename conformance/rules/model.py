@@ -72,7 +72,6 @@ class Rule(Struct, frozen=True):
         return self.applies.view
 
     def judges(self, dialect: str) -> bool:
-        """Whether it is a rule of that dialect."""
         return not self.dialects or dialect in self.dialects
 
 

@@ -100,7 +100,6 @@ def token(value: Any) -> str:
 
 @shared
 def compile_value(pattern: Any, knobs: Mapping[str, Any]) -> Test:
-    """The test for one value pattern."""
     if isinstance(pattern, str) and pattern.startswith("$"):
         return _reference_test(pattern, knobs)
     if isinstance(pattern, list | tuple):

@@ -67,7 +67,6 @@ def reads_meaning(rule: Rule) -> bool:
 
 
 def values_at(event: Event, path: str) -> Iterator[object]:
-    """The value at a path, and all values below it."""
     yield from _spread_values(event.data, path.split(".") if path else [])
 
 

@@ -42,7 +42,6 @@ class Column(list[Any]):
 
     @cached_property
     def joined(self) -> str:
-        """Its texts in one."""
         return "".join(self)
 
     @cached_property

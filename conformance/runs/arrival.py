@@ -42,7 +42,6 @@ def _first(what: str, times: list[float]) -> Iterator[str]:
 
 
 def arrival(dialect: Dialect, reading: Reading, exchange: Exchange) -> Arrival | None:
-    """The arrival in one exchange; None if it is not a stream, or has no clock."""
     found, last = Arrival(), 0.0
     is_stream = False
     for _, ms, frame, events in dialect.trace(exchange, reading):

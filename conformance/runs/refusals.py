@@ -116,5 +116,4 @@ def path_of(exchange: Exchange) -> str:
 
 
 def status_of(exchange: Exchange) -> int | None:
-    """The status of the answer, None where none came."""
     return exchange.response.status if exchange.response else None

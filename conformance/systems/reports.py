@@ -17,8 +17,6 @@ _VIEWS: Final = {"server": "wire", "client": "client"}
 
 
 class ReportFinding(msgspec.Struct, frozen=True):
-    """One finding of a report."""
-
     rule: str = ""
     id: str = ""
     group: str = ""

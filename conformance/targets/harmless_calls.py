@@ -114,7 +114,6 @@ def _is_command(name: str) -> bool:
 
 
 def _arguments(tool: OfferedFunction, place: Path) -> dict[str, Any]:
-    """What the tool must be given, and nothing else."""
     return {name: _argument(name, schema, str(place)) for name, schema in _needed(tool.parameters)}
 
 

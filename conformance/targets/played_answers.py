@@ -134,7 +134,6 @@ class RecordedUpstream(Struct, frozen=True):
 
     @property
     def streams(self) -> bool:
-        """Whether a stream was recorded."""
         return framing_of(self.exchange) != "body"
 
     @property

@@ -163,7 +163,6 @@ class SocketServer(LiveServer):
         *,
         stops: asyncio.Event | None = None,
     ) -> FetchedAnswer:
-        """As `LiveServer.fetch`."""
         form = SOCKET_FORMS.get(dialect_at(request.path) or "")
         if form is None or request.method != "POST" or not isinstance(request.json, dict):
             return await super().fetch(request, secrets, most_bytes, stops=stops)

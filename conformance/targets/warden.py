@@ -40,7 +40,6 @@ class Warden:
         self._has_children = True
 
     def start(self, words: list[str]) -> bool:
-        """Whether the program was started."""
         _set_process(_SUBREAPER, 1)
         failing, failed = os.pipe()
         self._program = os.fork()

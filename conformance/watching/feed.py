@@ -73,7 +73,6 @@ class TrafficFeed:
         self.post(NoticeText("too much waits to be judged: an exchange is not shown"))
 
     def put(self, message: ToWorker) -> None:
-        """As `MessageSink`."""
         if isinstance(message, ExchangeMessage):
             self._put += message_size(message)
             self.post(message)

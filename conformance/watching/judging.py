@@ -97,7 +97,6 @@ class TrafficJudge:
         return self._named_profile(dialect) or self._shown.get(dialect)
 
     def _named_profile(self, dialect: str) -> str | None:
-        """The profile that the user named, where it is one of this dialect."""
         named = self._choices.profile
         if named is None:
             return None

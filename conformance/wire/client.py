@@ -73,8 +73,6 @@ class BodySink(Protocol):
 
 
 class _BodyEnd(Protocol):
-    """What finds the end of a body."""
-
     @property
     def fault(self) -> str: ...
     @property

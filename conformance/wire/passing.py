@@ -33,12 +33,10 @@ class PlainBodyPasser:
 
     @property
     def may_end(self) -> bool:
-        """Whether the connection may end here."""
         return self._reader.may_end
 
     @property
     def rest(self) -> bytes:
-        """What came after the body."""
         return self._reader.rest
 
     def feed(self, data: bytes) -> bytes:

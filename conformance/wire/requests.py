@@ -126,7 +126,6 @@ class RequestReader:
 
     @property
     def rest(self) -> bytes:
-        """What came after the request."""
         if self._h11 is not None:
             return self._h11.rest
         plain = self._plain
@@ -222,7 +221,6 @@ def json_or_none(body: bytes) -> Any:
 
 
 def as_recorded(request: HttpRequest, target: str) -> Request:
-    """The request as a recording holds it."""
     return with_body(Request(request.method, target, request.headers), request.body)
 
 

@@ -45,7 +45,6 @@ def names_socket(url: str | None) -> bool:
 
 
 def http_url(url: str) -> str:
-    """The same place, over HTTP."""
     scheme, _, rest = url.partition("://")
     return f"{'https' if scheme.lower() == 'wss' else 'http'}://{rest}"
 

@@ -51,7 +51,6 @@ class ForeignFile:
 
     @cached_property
     def data(self) -> bytes:
-        """All its bytes, inflated."""
         data = read_whole(self.path, max_bytes=MAX_IMPORT)
         if not data or data.isspace():
             raise self.error("the file is empty")
@@ -66,7 +65,6 @@ class ForeignFile:
 
     @property
     def json(self) -> Any:
-        """The file as one value of JSON."""
         value, fault = self._parsed_json
         if fault is not None:
             raise fault

@@ -131,7 +131,6 @@ class Deltas:
         return b"".join(done)
 
     def close(self) -> bytes:
-        """All that waited."""
         for text in self._texts.values():
             self._replace_secrets(text, len(text.raw))
         self._texts.clear()

@@ -57,7 +57,6 @@ class MessageDeltas:
         return self._ready_messages()
 
     def close(self) -> bytes:
-        """All that waited."""
         self._clean += self._lines.close()
         return self._ready_messages()
 

@@ -53,7 +53,6 @@ def secrets_sent(name: str, value: str) -> list[str]:
 
 
 def own_keys() -> tuple[str, ...]:
-    """All that were given so far."""
     return tuple(KEYS)
 
 

@@ -25,8 +25,6 @@ def _name(call: dict[str, Any]) -> str:
 
 
 class TurnMessages(OpenParts):
-    """What one turn says."""
-
     overflow = OVERFLOW
 
     def add_chunk(self, kind: PartKind, update: dict[str, Any]) -> None:

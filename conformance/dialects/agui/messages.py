@@ -23,8 +23,6 @@ OVERFLOW: Final = "agui.overflow"
 
 
 class RunMessages(OpenParts):
-    """The messages and calls of one run."""
-
     overflow = OVERFLOW
 
     def __init__(self, sink: Sink) -> None:

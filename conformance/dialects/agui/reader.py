@@ -70,8 +70,6 @@ _COUNTS: Final = {"input": "inputTokens", "output": "outputTokens", "reasoning":
 
 
 class AguiReader(TypedReader[RunMessages]):
-    """Reader of one exchange."""
-
     content_type = RunMessages
     unknown = "agui.unknown"
     is_of_api = False

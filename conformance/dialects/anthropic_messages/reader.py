@@ -47,8 +47,6 @@ _REASONS: Final = {
 
 
 class MessagesReader(TypedReader[Content]):
-    """Reader of one exchange."""
-
     content_type = Content
     unknown = "message.unknown"
     history = "messages"

@@ -67,8 +67,6 @@ _REASONS: Final = {
 
 
 class ConverseReader:
-    """Reader of one exchange."""
-
     def __init__(self, reading: Reading) -> None:
         del reading  # blocks type their text: neither markers nor private fields apply
         self._sink = Sink()

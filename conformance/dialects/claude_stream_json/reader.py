@@ -55,8 +55,6 @@ _FAILURES: Final = ("is_api_error_message", "isApiErrorMessage")
 
 
 class StreamJsonReader(MessagesReader):
-    """Reader of one run."""
-
     unknown = "line.unknown"
     is_of_api = False
     is_of_lines = True

@@ -31,8 +31,6 @@ _CHANNELS: Final[tuple[tuple[Channel, str], ...]] = (("summary", "summary"), ("r
 
 
 class TurnItems(OpenParts):
-    """The items of one turn."""
-
     overflow = OVERFLOW
 
     def add_thought(self, channel: Channel, params: dict[str, Any]) -> None:

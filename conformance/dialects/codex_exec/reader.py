@@ -51,12 +51,9 @@ _COUNTS: Final = {
 
 
 class ExecItems(OpenParts):
-    """The items of one thread."""
-
     overflow = OVERFLOW
 
     def take(self, event: str, item: dict[str, Any]) -> None:
-        """One event of an item."""
         kind, item_id = string(item.get("type")), string(item.get("id"))
         if kind in _CALLS:
             self._take_call(event, kind, item)

@@ -54,8 +54,6 @@ _PARTS: Final[Mapping[str, Callable[[Content, Mapping[str, Any]], None]]] = {
 
 
 class CohereReader(TypedReader[Content]):
-    """Reader of one exchange."""
-
     content_type = Content
     unknown = UNKNOWN
     history = "messages"

@@ -48,8 +48,6 @@ _NUMBERED: Final = ("", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 
 
 class Candidate:
-    """State of one candidate."""
-
     __slots__ = (
         "_arguments",
         "_blocks",

@@ -73,8 +73,6 @@ _MOST_CANDIDATES: Final = 64
 
 
 class GeminiReader:
-    """Reader of one exchange."""
-
     def __init__(self, reading: Reading) -> None:
         del reading  # no profile reads it otherwise
         self._sink = Sink()

@@ -60,8 +60,6 @@ _COUNTED: Final = (
 
 
 class InteractionsReader(TypedReader[Steps]):
-    """Reader of one exchange."""
-
     content_type = Steps
     unknown = UNKNOWN
     history = "input"

@@ -25,8 +25,6 @@ from conformance.dialects.json_edge import arguments_text, mapping, objects, str
 
 
 class Steps(ContentBlocks):
-    """The steps of one interaction after the other."""
-
     overflow = OVERFLOW
 
     __slots__ = ()

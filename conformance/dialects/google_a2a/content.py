@@ -28,8 +28,6 @@ Part = Mapping[str, Any]
 
 
 class TaskContent:
-    """State of one task."""
-
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._blocks = Blocks(0, sink)

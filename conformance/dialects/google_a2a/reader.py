@@ -48,8 +48,6 @@ _NO_REQUEST: Final = object()
 
 
 class TaskReader(TypedReader[TaskContent]):
-    """Reader of one exchange."""
-
     unknown = UNKNOWN
     history = "params.message.parts"
     _request_id: Any = _NO_REQUEST

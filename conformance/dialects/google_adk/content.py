@@ -68,8 +68,6 @@ class AgentTurn:
 
 
 class Invocation:
-    """State of one invocation."""
-
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._blocks = Blocks(0, sink)
@@ -106,11 +104,9 @@ class Invocation:
         return self._agents[key]
 
     def knows_call(self, call_id: str) -> bool:
-        """Whether a call with that id came before."""
         return call_id in self._known or len(self._known) >= _MOST_CALLS
 
     def add(self, agent: AgentTurn, fields: Mapping[str, Any], parts: list[Any]) -> None:
-        """A fragment."""
         agent.reason = string(fields.get("finishReason")) or agent.reason
         self._has_event = self._last_partial = True
         for part in parts:

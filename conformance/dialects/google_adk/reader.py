@@ -27,8 +27,6 @@ from conformance.dialects.typed import RunReader
 
 
 class AdkReader(RunReader[Invocation]):
-    """Reader of one exchange."""
-
     content_type = Invocation
     reasons = REASONS
     unknown = UNKNOWN

@@ -41,8 +41,6 @@ _LONGEST: Final = 40  # characters of a header
 
 
 class HarmonyReader:
-    """Reader of one exchange."""
-
     def __init__(self, _reading: Reading) -> None:
         self._sink = Sink()
         self._choices: dict[int, Messages] = {}

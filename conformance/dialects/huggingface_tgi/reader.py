@@ -36,8 +36,6 @@ _COUNTS: Final = {"input": "input_length", "output": "generated_tokens"}
 
 
 class TokenReader(GeneratedTextReader):
-    """Reader of one exchange."""
-
     unknown = UNKNOWN
     history = "inputs"
 

@@ -44,8 +44,6 @@ _COUNTS: Final = {"input": "input_tokens", "output": "output_tokens", "total": "
 
 
 class EventsReader(TypedReader[RunContent]):
-    """Reader of one exchange."""
-
     content_type = RunContent
     unknown = UNKNOWN
     history = "input"

@@ -57,7 +57,6 @@ def pieces_of(message: Mapping[str, Any]) -> list[Piece]:
 
 
 def joined(pieces: list[Piece], kind: str) -> str:
-    """The text of all pieces of a kind."""
     return "".join(each.text for each in pieces if each.kind == kind)
 
 

@@ -28,8 +28,6 @@ Fields = Mapping[str, Any]
 
 
 class GraphRun:
-    """State of one run."""
-
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._blocks = Blocks(0, sink)

@@ -41,8 +41,6 @@ Fields = dict[str, Any]
 
 
 class LangGraphReader(RunReader[GraphRun]):
-    """Reader of one exchange."""
-
     content_type = GraphRun
     reasons = REASONS
     unknown = UNKNOWN

@@ -134,8 +134,6 @@ _COUNTS: Final = {
 
 
 class LmStudioReader(TypedReader[AnswerBlocks]):
-    """Reader of one exchange."""
-
     content_type = AnswerBlocks
     unknown = UNKNOWN
     history = "input"

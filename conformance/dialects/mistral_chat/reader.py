@@ -26,8 +26,6 @@ VOCABULARY: Final = Vocabulary(NAME, CHAT.wire | {"chat.part", "request.part"})
 
 
 class MistralReader(ChatReader):
-    """Reader of one exchange."""
-
     def request(self, request: Request) -> list[Event]:
         return [*super().request(request), *_request_parts(request.json)]
 

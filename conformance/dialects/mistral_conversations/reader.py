@@ -114,8 +114,6 @@ class EntryBlocks(ContentBlocks):
 
 
 class ConversationReader(TypedReader[EntryBlocks]):
-    """Reader of one exchange."""
-
     unknown = UNKNOWN
     history = "inputs"
 

@@ -15,8 +15,6 @@ VOCABULARY: Final = Vocabulary(NAME, LINE_EVENTS | OF_HISTORY)
 
 
 class OllamaReader(LineReader):
-    """Reader of one exchange."""
-
     history = "messages"
     holder = "message"
     call_pairing = OF_OLLAMA

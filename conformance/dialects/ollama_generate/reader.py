@@ -16,8 +16,6 @@ VOCABULARY: Final = Vocabulary(NAME, LINE_EVENTS)
 
 
 class GenerateReader(LineReader):
-    """Reader of one exchange."""
-
     history = "prompt"
     holder = "response"
 

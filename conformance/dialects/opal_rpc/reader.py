@@ -62,7 +62,6 @@ class AgentRun(OpenParts):
             call.add(self._sink, text)
 
     def end_tool(self, event: dict[str, Any]) -> None:
-        """A tool is done."""
         self._end_open_call(string(event.get("call_id")))
 
 

@@ -56,8 +56,6 @@ _UNROLLED: Final = {"tool_calls": "chat.tool", "reasoning_details": "chat.detail
 
 
 class ChatReader:
-    """Reader of one exchange."""
-
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
         self._sink = Sink()

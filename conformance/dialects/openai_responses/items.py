@@ -176,7 +176,6 @@ class Items:
         self._open.pop(item, None)
 
     def finish_all(self) -> list[Item]:
-        """Every item that was open."""
         items = list(self._open)
         for item in items:
             self.finish(item)

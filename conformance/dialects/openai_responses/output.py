@@ -84,7 +84,6 @@ class Output:
         self._whole_text(kind, event, _part_index(kind, event), text)
 
     def item_done(self, event: dict[str, Any]) -> None:
-        """`response.output_item.done`."""
         self.runs.begin()
         data = mapping(event.get("item"))
         kind = string(data.get("type"))

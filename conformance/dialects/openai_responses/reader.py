@@ -56,8 +56,6 @@ _STATUS_OF: Final = {"response.incomplete": "incomplete", "response.failed": "fa
 
 
 class ResponsesReader(TypedReader[Output]):
-    """Reader of one exchange."""
-
     unknown = "response.unknown"
     history = "input"
     call_pairing = OF_RESPONSES

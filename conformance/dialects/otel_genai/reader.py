@@ -112,8 +112,6 @@ class ChoiceParts:
 
 
 class TelemetryReader(TypedReader[AnswerState]):
-    """Reader of one exchange."""
-
     unknown = UNKNOWN
     history = GIVEN
 

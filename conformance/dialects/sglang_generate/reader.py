@@ -41,8 +41,6 @@ Fields = dict[str, Any]
 
 
 class GrowingTextReader(GeneratedTextReader):
-    """Reader of one exchange."""
-
     unknown = UNKNOWN
     history = "text"
 

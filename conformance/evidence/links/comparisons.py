@@ -96,7 +96,6 @@ class RepeatedTurns:
         return found
 
     def concerned(self, link: TurnLink) -> list[LinkedRule]:
-        """The rules that speak of such a turn."""
         ages = _ages(link)
         unknown = self._unknown(link)
         return [
@@ -136,7 +135,6 @@ class RepeatedTurns:
         return TalkPrefix.of(self.talk, form) if form is not None and is_compared else None
 
     def judge(self, link: TurnLink, rules: Sequence[LinkedRule]) -> dict[str, LinkVerdict]:
-        """What comes of each rule."""
         back = LinkGatherer(rules, "request", self._evidence)
         doubled = self.talk.doubled(link.entries)
         link = replace(link, entries=tuple(e for e in link.entries if e not in doubled))

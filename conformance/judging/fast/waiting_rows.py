@@ -54,7 +54,6 @@ class WaitingRows:
         return self._opening + row + self._closing
 
     def take(self) -> tuple[list[bytes], list[float]]:
-        """All that waited."""
         taken = self.rows, self.times
         self.rows, self.times, self._size = [], [], 0
         return taken

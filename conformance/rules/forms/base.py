@@ -321,7 +321,6 @@ class Machine:
 
 
 def listed(events: Mapping[str, str], names: Iterable[str] | None = None) -> str:
-    """The events of some names, or of all, as a reason lists them."""
     chosen = events if names is None else names
     return " / ".join(sorted({events[name] for name in chosen}))
 

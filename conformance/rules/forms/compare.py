@@ -238,7 +238,6 @@ class GatheredSide:
             self.parts.append((shape, [text] if text is not None else None))
 
     def merges(self, event: Event) -> bool:
-        """Whether such an event would be joined to the one before."""
         return bool(self.parts) and bool(self.parts[-1][0] == _shared_fields(event))
 
     def weight(self, stretch: Stretch, column: str) -> int:

@@ -48,7 +48,6 @@ class EarlierText:
             self._size -= len(self._pieces.popleft()[0])
 
     def find(self, needle: str) -> Hit | None:
-        """Where the needle stands first."""
         whole = "".join(text for text, _, _ in self._pieces)
         at = whole.find(needle)
         if at < 0:

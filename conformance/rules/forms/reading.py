@@ -27,7 +27,6 @@ class FormReader:
         self.used: dict[str, Alias] = {}
 
     def named_events(self, node: Node | None) -> tuple[str, ...]:
-        """One event name or a list of them."""
         if node is None:
             return ()
         nodes = node.sequence() if node.kind == "sequence" else (node,)

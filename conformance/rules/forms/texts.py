@@ -55,7 +55,6 @@ class Needles(Struct, frozen=True):
         return cls(wanted, longest, first_characters(wanted), _first_characters(wanted))
 
     def and_one(self, text: str) -> Self:
-        """These, and one more."""
         wanted = (*self.texts, text)
         longest = max(self.longest, len(text))
         return type(self)(wanted, longest, first_characters(wanted), _first_characters(wanted))

@@ -221,7 +221,6 @@ class _TakeNumber(_TakeValue):
         raise NotImplementedError
 
     def follows(self, last: int, values: Any) -> bool:
-        """Whether all values of a column follow the last one."""
         raise NotImplementedError
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:

@@ -47,7 +47,6 @@ class _OutputReader(StreamReader):
     _ends_at = float("inf")
 
     def feed_data(self, data: Iterable[SupportsIndex]) -> None:
-        """As `StreamReader`."""
         own = bytes(data)
         own = own[: int(min(len(own), self._ends_at - self._fed))]
         if own:

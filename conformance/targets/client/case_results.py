@@ -66,8 +66,6 @@ class CaseTally(Struct):
 
 
 class RecordingOutcome(Struct):
-    """What came of one recording."""
-
     streams: list[StreamResult] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     tally: CaseTally = field(default_factory=CaseTally)

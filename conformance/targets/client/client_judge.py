@@ -94,7 +94,6 @@ class ClientLedger(Ledger):
         self.add(rule.id, verdict, findings=[found] if found else (), by="harness")
 
     def take_judged(self, judged: StreamResult, rules: Collection[str]) -> None:
-        """What the judge said of these rules."""
         self.own()
         self.verdicts |= {rule: v for rule, v in judged.verdicts.items() if rule in rules}
         self.reasons |= {rule: why for rule, why in judged.reasons.items() if rule in rules}

@@ -217,7 +217,6 @@ class ClientSession:
         return {profile.dialect: profile for profile in found if profile.side == "client"}
 
     def _run_recordings(self, found: Sequence[Path]) -> list[RecordingOutcome]:
-        """Every recording, in the order in which they were found."""
         # Which dialects had every edit of their framing, by endpoint.
         free: queue.SimpleQueue[tuple[ReplayEndpoint, set[str]]] = queue.SimpleQueue()
         for endpoint in self.endpoints:

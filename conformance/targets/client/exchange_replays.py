@@ -60,7 +60,6 @@ class ExchangeReplays(CaseSeries):
     seen: tuple[Mapping[str, Any], ...] | None = None
 
     def judge_exchange(self, *, edited: bool) -> StreamResult:
-        """The result over all replays of the exchange."""
         exchange = self.recorded.exchange
         gathered = GatheredReplays()
         conversation = case_conversation(exchange, self.judging.profile)

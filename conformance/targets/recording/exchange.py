@@ -134,7 +134,6 @@ class ExchangeRecorder:
         return self._joined + self._fed - self._written
 
     def record_head(self, response: Response, came: float | None = None) -> None:
-        """The response head came."""
         self.response = response
         encoding = (response.header("content-encoding") or "").strip().lower()
         recorded = response if encoding in _IDENTITY else self._head_of_encoded(response, encoding)

@@ -173,7 +173,6 @@ class RecordingFolder:
     def finish_exchange(
         self, recorder: ExchangeRecorder, *, judges: bool = True
     ) -> ExchangeOutcome:
-        """As `ExchangeRecorder.finish`."""
         outcome = recorder.finish(judges=judges)
         if self._tell:
             self._tell(recorder.file.path.name, outcome)

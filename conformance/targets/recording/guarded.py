@@ -39,27 +39,22 @@ class JoinedLogs:
         self._logs = logs
 
     def record_request(self, request: HttpRequest, target: str, came: float) -> None:
-        """As `ExchangeLog`."""
         for log in self._logs:
             log.record_request(request, target, came)
 
     def record_head(self, response: Response, came: float, *, chunked: bool) -> None:
-        """As `ExchangeLog`."""
         for log in self._logs:
             log.record_head(response, came, chunked=chunked)
 
     def record_body(self, data: bytes, came: float) -> None:
-        """As `ExchangeLog`."""
         for log in self._logs:
             log.record_body(data, came)
 
     def record_part(self, side: Side, part: SocketPart, came: float) -> None:
-        """As `ExchangeLog`."""
         for log in self._logs:
             log.record_part(side, part, came)
 
     def record_end(self, how: Ending, came: float, note: str = "") -> None:
-        """As `ExchangeLog`."""
         for log in self._logs:
             log.record_end(how, came, note)
 
@@ -83,13 +78,11 @@ class GuardedRecorder:
         return self._recorder.held_bytes if self._recorder else 0
 
     def record_request(self, request: HttpRequest, target: str, came: float) -> None:
-        """As `ExchangeLog`."""
         recorded = as_recorded(request, target)
         with self._guarded_recording():
             self._recorder = self._folder.begin_exchange(recorded, came)
 
     def record_head(self, response: Response, came: float, *, chunked: bool) -> None:
-        """As `ExchangeLog`."""
         if chunked:
             self._body = ChunkedBodyReader()
         if self._recorder is not None:
@@ -97,19 +90,16 @@ class GuardedRecorder:
                 self._recorder.record_head(response, came)
 
     def record_body(self, data: bytes, came: float) -> None:
-        """As `ExchangeLog`."""
         if self._recorder is not None:
             with self._guarded_recording():
                 self._recorder.record_parts(self._body.feed(data), came, flush=self._flushes)
 
     def record_part(self, side: Side, part: SocketPart, came: float) -> None:
-        """As `ExchangeLog`."""
         if self._recorder is not None:
             with self._guarded_recording():
                 self._recorder.record_socket_part(side, part, came, flush=self._flushes)
 
     def record_end(self, how: Ending, came: float, note: str = "") -> None:
-        """As `ExchangeLog`."""
         self.record_rest(how, came, note)
         self.finish()
 

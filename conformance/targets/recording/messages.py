@@ -106,7 +106,6 @@ _DECODER: Final[msgspec.msgpack.Decoder[Any]] = msgspec.msgpack.Decoder(Message)
 
 
 def encode_message(message: Message) -> bytes:
-    """The message as a frame."""
     body = _ENCODER.encode(message)
     return _LENGTH.pack(len(body)) + body
 

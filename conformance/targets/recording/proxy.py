@@ -320,7 +320,6 @@ class RelayedExchange:
         self._begun = False
 
     def record_request(self) -> None:
-        """The request, as of when it came."""
         self._begun = True
         self._log.record_request(self.request, self.target, self._came)
 
@@ -352,7 +351,6 @@ class _RelayedBody:
         self._head = head
 
     def take(self, data: bytes, *, ends: bool) -> bool:
-        """As `BodySink`."""
         self._client.write_framed(data, ends=ends)
         if not self._recorded.has_head:
             self._recorded.record_head(self._head)

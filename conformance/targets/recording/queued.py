@@ -272,7 +272,6 @@ class QueuedRecorder:
         self._open = False
 
     def record_request(self, request: HttpRequest, target: str, came: float) -> None:
-        """As `ExchangeLog`."""
         if self._queue.has_room(len(request.body)):
             self._open = True
             self._queue.put(RequestCame(self._number, came, target, request))
@@ -280,17 +279,14 @@ class QueuedRecorder:
             self._queue.refuse_exchange()
 
     def record_head(self, response: Response, came: float, *, chunked: bool) -> None:
-        """As `ExchangeLog`."""
         if self._open:
             self._queue.put(HeadCame(self._number, came, response, chunked))
 
     def record_body(self, data: bytes, came: float) -> None:
-        """As `ExchangeLog`."""
         if self._may_put(len(data)):
             self._queue.put(BodyCame(self._number, came, data))
 
     def record_part(self, side: Side, part: SocketPart, came: float) -> None:
-        """As `ExchangeLog`."""
         if self._may_put(len(part.data)):
             self._queue.put(PartCame(self._number, came, side, part))
 
@@ -300,7 +296,6 @@ class QueuedRecorder:
         return self._open and not self._lost
 
     def record_end(self, how: Ending, came: float, note: str = "") -> None:
-        """As `ExchangeLog`."""
         if self._open:
             self._open = False
             self._queue.put(ExchangeEnded(self._number, came, how, note, self._lost))

@@ -146,7 +146,6 @@ class ExchangeIndex:
         return RequestKey(request.method, path, query, headers, request.body, form)
 
     def entry_script(self, number: int) -> AnswerScript | SocketScript:
-        """What is sent for the entry of this number."""
         known = self._scripts.get(number)
         if known is None:
             entry = self.entries[number]
@@ -253,7 +252,6 @@ class ReplaySession:
         self._served: Counter[int] = Counter()
 
     def next_match(self, wanted: RequestKey) -> ReplayMatch | None:
-        """The answer; None if there is none, or none left."""
         candidates = self.index.matching_numbers(wanted)
         number = next((n for n in candidates if not self._served[n]), None)
         if number is None:

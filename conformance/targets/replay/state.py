@@ -174,7 +174,6 @@ class ServerState:
         self.open.add(heir)
 
     def find_answer(self, request: HttpRequest) -> AnsweredRequest:
-        """The request, and what answers it."""
         self._active += 1
         self.idle.clear()
         began = time.monotonic()

@@ -22,7 +22,6 @@ def decode(value: Any, coding: str) -> bytes:
 
 
 def _decode_text(value: Any) -> bytes:
-    """A text, or bytes as YAML has them."""
     if isinstance(value, bytes):
         return value
     if isinstance(value, dict | list):

@@ -74,7 +74,6 @@ class Entry(NamedTuple):
 
 @cache  # paths are those of rows, asked of every entry
 def split_paths(paths: str) -> tuple[str, ...]:
-    """The paths of `a | b`."""
     return tuple(each.strip() for each in paths.split("|"))
 
 
