@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from conformance.dialects.agui.wire_keys import EVENTS
 from conformance.editing.deltas import find_deltas
@@ -14,12 +14,8 @@ from conformance.editing.stream import Stream
 OPERATORS: Final = OperatorTable()
 
 
-def _run_error(message: str, code: str) -> dict[str, Any]:
-    return {"type": "RUN_ERROR", "message": message, "code": code}
-
-
 _LAYOUT: Final = EVENTS.layout(
-    error=_run_error,
+    error=lambda message, code: {"type": "RUN_ERROR", "message": message, "code": code},
     error_ends=False,
     refuses=frozenset({"ping"}),  # clients of 0.0.x refuse what they do not know
     text_keys=("messageId", "toolCallId"),

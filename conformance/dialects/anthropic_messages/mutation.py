@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from conformance.dialects.anthropic_messages.wire_keys import EVENTS
 from conformance.editing.deltas import delta_places
@@ -22,15 +22,11 @@ _STOP_REASON: Final = ("delta", "stop_reason")
 OPERATORS: Final = OperatorTable()
 
 
-def _error_event(message: str, code: str) -> dict[str, Any]:
-    return {
+_LAYOUT: Final = EVENTS.layout(
+    error=lambda message, code: {
         "type": "error",
         "error": {"message": message, "code": code, "type": "overloaded_error"},
-    }
-
-
-_LAYOUT: Final = EVENTS.layout(
-    error=_error_event,
+    },
     repeatable=("message_delta",),
     text_keys=("index",),
     named_events=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from conformance.core.json_values import text_at
 from conformance.editing.layout import Delta, StreamLayout, TextKind
@@ -23,13 +23,9 @@ def _item_texts(place: int, piece: Piece) -> Iterator[Delta]:
         yield Delta(place, (("item", "text"),), _TEXTS[kind], group, text)
 
 
-def _failed_turn(message: str, _code: str) -> dict[str, Any]:
-    return {"type": "turn.failed", "error": {"message": message}}
-
-
 _LAYOUT: Final = StreamLayout(
     deltas=_item_texts,
-    error=_failed_turn,
+    error=lambda message, _code: {"type": "turn.failed", "error": {"message": message}},
     openings=("thread.started",),
     starts=("thread.started", "turn.started"),
     ends=("turn.completed",),

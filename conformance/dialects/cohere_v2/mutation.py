@@ -16,12 +16,11 @@ OPERATORS: Final = OperatorTable()
 _CONTENT: Final = ("delta", "message", "content")
 
 
-def _error_event(message: str, _code: str) -> dict[str, Any]:
-    return {"type": "message-end", "delta": {"finish_reason": "ERROR", "error": message}}
-
-
 _LAYOUT: Final = EVENTS.layout(
-    error=_error_event,
+    error=lambda message, _code: {
+        "type": "message-end",
+        "delta": {"finish_reason": "ERROR", "error": message},
+    },
     text_keys=("index",),
     named_events=True,
     sentinel="[DONE]",

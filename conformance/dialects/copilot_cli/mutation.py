@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from conformance.core.json_values import text_at
 from conformance.dialects.copilot_cli.vocabulary import EVENTS
@@ -15,10 +15,6 @@ from conformance.editing.stream import Stream
 OPERATORS: Final = OperatorTable()
 _MESSAGES: Final = places_of("assistant.message")
 _STARTS: Final = places_of("assistant.message_start")
-
-
-def _session_error(message: str, _code: str) -> dict[str, Any]:
-    return {"type": "session.error", "data": {"errorType": "query", "message": message}}
 
 
 def _opaque(piece: Piece) -> str:
@@ -43,7 +39,10 @@ def _exits_well(stream: Stream) -> Stream | None:
 
 MUTATION: Final = Mutation(
     EVENTS.layout(
-        error=_session_error,
+        error=lambda message, _code: {
+            "type": "session.error",
+            "data": {"errorType": "query", "message": message},
+        },
         error_ends=False,
         opaque=_opaque,
         restates=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.core.json_values import list_at, put_at, text_at, value_at
@@ -30,10 +30,6 @@ def _chunk_deltas(place: int, piece: Piece) -> Iterator[Delta]:
         if text := text_at(part, "text"):
             kind: TextKind = "thinking" if part.get("thought") is True else "text"
             yield Delta(place, ((*_PARTS, number, "text"),), kind, (kind,), text)
-
-
-def _error_chunk(message: str, _code: str) -> Mapping[str, Any]:
-    return {"error": {"code": 500, "message": message, "status": "INTERNAL"}}
 
 
 def _signature(piece: Piece) -> str:
@@ -191,7 +187,9 @@ OPERATORS.add("H2-stand-in", "A call goes back with a placeholder for its signat
 MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_chunk_deltas,
-        error=_error_chunk,
+        error=lambda message, _code: {
+            "error": {"code": 500, "message": message, "status": "INTERNAL"}
+        },
         reasoning_tokens=(_USAGE,),
         opaque=_signature,
         once=(_REASON, (*_PARTS, 0, _SIGNED)),

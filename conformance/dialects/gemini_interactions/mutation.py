@@ -24,10 +24,6 @@ _STATUS: Final = ("interaction", "status")
 _USAGE: Final = ("interaction", "usage")
 
 
-def _error_event(message: str, code: str) -> dict[str, Any]:
-    return {"event_type": "error", "error": {"message": message, "code": code}}
-
-
 def _signature(piece: Piece) -> str:
     steps = list_at(piece.payload, "steps")
     return text_at(piece.payload, "delta", "signature") or next(
@@ -37,7 +33,10 @@ def _signature(piece: Piece) -> str:
 
 _LAYOUT: Final = EVENTS.layout(
     type_of=lambda payload: text_at(payload, *EVENTS.event_type),
-    error=_error_event,
+    error=lambda message, code: {
+        "event_type": "error",
+        "error": {"message": message, "code": code},
+    },
     text_keys=("index",),
     named_events=True,
     sentinel="[DONE]",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.core.json_values import list_at, text_at, value_at
@@ -34,10 +34,6 @@ def _fragment_deltas(place: int, piece: Piece) -> Iterator[Delta]:
         if text := text_at(part, "text"):
             kind: TextKind = "thinking" if part.get("thought") is True else "text"
             yield Delta(place, ((*_PARTS, number, "text"),), kind, (kind, answer), text)
-
-
-def _error(message: str, code: str) -> Mapping[str, Any]:
-    return {"error": message, "error_details": {"error_type": code, "error_message": message}}
 
 
 def _signature(piece: Piece) -> str:
@@ -120,7 +116,10 @@ OPERATORS.add("U4-no-finish-reason", "Nothing says why the model stopped.")(
 MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_fragment_deltas,
-        error=_error,
+        error=lambda message, code: {
+            "error": message,
+            "error_details": {"error_type": code, "error_message": message},
+        },
         reasoning_tokens=(_COUNT,),
         opaque=_signature,
         refuses=frozenset({"empty delta", "ping"}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from conformance.core.json_values import text_at, value_at
 from conformance.editing.edits import places_with
@@ -27,10 +27,6 @@ def _token_deltas(place: int, piece: Piece) -> Iterator[Delta]:
         yield Delta(place, (("token", "text"),), "text", ("token",), text)
 
 
-def _error(message: str, code: str) -> dict[str, Any]:
-    return {"error": message, "error_type": code or "generation"}
-
-
 def _special(stream: Stream) -> list[int]:
     return [n for n in places_with("token")(stream) if stream.value_at(n, "token", "special")]
 
@@ -45,7 +41,7 @@ OPERATORS.add("X22-whole-text-cut", "The whole text lacks its end.")(
 MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_token_deltas,
-        error=_error,
+        error=lambda message, code: {"error": message, "error_type": code or "generation"},
         refuses=frozenset({"empty delta", "ping", "split delta"}),
         number="index",
     ),

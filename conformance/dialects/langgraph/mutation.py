@@ -62,10 +62,6 @@ def _texts(payload: Any) -> Iterator[tuple[Path, TextKind, Any]]:
             yield path, "thinking", (part, value_at(each, "index"))
 
 
-def _error(message: str, code: str) -> Mapping[str, Any]:
-    return {"error": code, "message": message}
-
-
 def _signature(piece: Piece) -> str:
     blocks = list_at(piece.payload, 0, "content")
     keys = ("signature", "encrypted_content")
@@ -94,7 +90,7 @@ MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_chunk_deltas,
         type_of=_type_of,
-        error=_error,
+        error=lambda message, code: {"error": code, "message": message},
         named_events=True,
         reasoning_tokens=((0, *_REASONING),),
         opaque=_signature,

@@ -17,12 +17,11 @@ OPERATORS: Final = OperatorTable()
 _ENDS: Final = places_of("chat.end")
 
 
-def _error_event(message: str, _code: str) -> dict[str, Any]:
-    return {"type": "error", "error": {"type": "internal_error", "message": message}}
-
-
 _LAYOUT: Final = EVENTS.layout(
-    error=_error_event,
+    error=lambda message, _code: {
+        "type": "error",
+        "error": {"type": "internal_error", "message": message},
+    },
     error_ends=False,
     named_events=True,
     reasoning_tokens=(

@@ -23,14 +23,10 @@ def _unfinished(payload: Any, message: Mapping[str, Any]) -> Any:
     return {**payload, "message": whole, "done": False}
 
 
-def _error_line(message: str, _code: str) -> dict[str, Any]:
-    return {"error": message}
-
-
 MUTATION: Final = Mutation(
     StreamLayout(
         texts={"": {"thinking": ("message", "thinking"), "text": ("message", "content")}},
-        error=_error_line,
+        error=lambda message, _code: {"error": message},
         elements={
             "ollama.tool": ("message", "tool_calls", 0),
             "models.entry": ("models", 0),

@@ -21,14 +21,10 @@ def _unfinished(payload: Any, message: Mapping[str, Any]) -> Any:
     return {**cut_at(payload, ("thinking",)), "response": "", **message, "done": False}
 
 
-def _error_line(message: str, _code: str) -> dict[str, Any]:
-    return {"error": message}
-
-
 MUTATION: Final = Mutation(
     StreamLayout(
         texts={"": {"thinking": ("thinking",), "text": ("response",)}},
-        error=_error_line,
+        error=lambda message, _code: {"error": message},
         elements={
             "models.entry": ("models", 0),
         },

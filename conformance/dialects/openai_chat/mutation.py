@@ -71,10 +71,6 @@ def _unfinished(payload: Any, delta: Mapping[str, Any]) -> Any:
     return {**cut_at(payload, ("usage",)), "choices": [choice]}
 
 
-def _error_chunk(message: str, code: str) -> dict[str, Any]:
-    return {"error": {"message": message, "code": code, "type": "server_error"}}
-
-
 OPERATORS: Final = OperatorTable()
 
 
@@ -176,7 +172,9 @@ OPERATORS.add("U6-usage-first", "Usage comes before the finish.")(
 MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_chunk_deltas,
-        error=_error_chunk,
+        error=lambda message, code: {
+            "error": {"message": message, "code": code, "type": "server_error"}
+        },
         sentinel="[DONE]",
         reasoning_tokens=(
             ("usage", "completion_tokens_details", "reasoning_tokens"),

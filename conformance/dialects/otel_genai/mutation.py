@@ -33,10 +33,6 @@ def _part_deltas(place: int, piece: Piece) -> Iterator[Delta]:
                 yield Delta(place, (path,), kind, (kind, choice, number), text, choice)
 
 
-def _error(_message: str, code: str) -> dict[str, Any]:
-    return {"error_type": code}
-
-
 def _signature(piece: Piece) -> str:
     found = (text_at(part, "signature") for part in list_at(piece.payload, *_PARTS))
     return next(filter(None, found), "")
@@ -69,7 +65,7 @@ OPERATORS.add("X10-reasoning-last", "Reasoning comes after the text.")(
 MUTATION: Final = Mutation(
     StreamLayout(
         deltas=_part_deltas,
-        error=_error,
+        error=lambda _message, code: {"error_type": code},
         error_ends=False,
         opaque=_signature,
         elements={"otel.part": (*_PARTS, 0)},

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from conformance.editing.edits import later_with
 from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.stream import Stream
-
-
-def _error(message: str, _code: str) -> dict[str, Any]:
-    return {"error": {"message": message}}
 
 
 def _is_whole(stream: Stream, site: int) -> bool:
@@ -26,7 +22,7 @@ def _later_wholes(stream: Stream) -> list[int]:
 
 MUTATION: Final = Mutation(
     StreamLayout(
-        error=_error,
+        error=lambda message, _code: {"error": {"message": message}},
         refuses=frozenset({"empty delta", "ping", "split delta"}),
         sentinel="[DONE]",
     ),
