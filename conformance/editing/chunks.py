@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.editing.layout import ChunkLayout
+from conformance.editing.operator import Edit, Sites
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -23,6 +24,11 @@ def chunk_places(stream: Stream) -> list[int]:
         return []
     found = [n for n, _ in stream.events()]
     return [n for n in found if isinstance(stream.value_at(n, *layout.holder), list | dict)]
+
+
+def chunks_with(*path: str | int) -> Sites:
+    """Chunks with something other than null at a path."""
+    return lambda stream: [n for n in chunk_places(stream) if stream.value_at(n, *path) is not None]
 
 
 def message_places(stream: Stream) -> list[int]:
@@ -72,3 +78,8 @@ def write_chunk(stream: Stream, place: int, message: Mapping[str, Any]) -> Piece
     kept = {"role": role} if role and repeats_role(stream) else {}
     unfinished = chunk_layout(stream).unfinished
     return sample.with_payload(unfinished(sample.payload, {**kept, **message}))
+
+
+def add_chunk(message: Mapping[str, Any]) -> Edit:
+    """A chunk with another piece of the message follows."""
+    return lambda stream, site: stream.insert(site + 1, write_chunk(stream, site, message))

@@ -136,10 +136,11 @@ def move_before(stream: Stream, site: int) -> Stream:
 
 
 def move_after_next(start: str) -> Edit:
-    """The piece comes behind the next start."""
+    """The piece comes behind the next start, if there is one."""
 
-    def edited(stream: Stream, site: int) -> Stream:
-        return stream.move(site, next(n for n in stream.typed(start) if n > site) + 1)
+    def edited(stream: Stream, site: int) -> Stream | None:
+        following = next((n for n in stream.typed(start) if n > site), None)
+        return None if following is None else stream.move(site, following + 1)
 
     return edited
 

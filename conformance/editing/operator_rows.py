@@ -18,19 +18,23 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any, Final
 
+from conformance.core.json_values import Path
 from conformance.editing import chunks, edits
 from conformance.editing.elements import edit_elements, element_sites
 from conformance.editing.filled import path_of
 from conformance.editing.operator import Edit, Operator, Sites
+from conformance.editing.stream import Stream
 from conformance.rules import document
 from conformance.rules.node import Node
 
 FILE_NAME: Final = "operators.yaml"
+PathReader = Callable[[Any], Path]
 _STATED: Final = ("must", "reason", "most", "renumbers")
 _PIECES: Final[Mapping[str, Edit]] = {
     "drop": edits.drop_piece,
     "double": edits.double_piece,
     "move back": edits.move_before,
+    "cut": lambda stream, site: stream.with_pieces(stream.pieces[:site]),
 }
 _EDITS: Final[Mapping[str, Callable[[Any], Edit]]] = {
     "drop": lambda path: edits.drop_value(*path_of(path)),
@@ -38,6 +42,8 @@ _EDITS: Final[Mapping[str, Callable[[Any], Edit]]] = {
     "prefix": lambda given: edits.prefix_text(given[1], *path_of(given[0])),
     "before": lambda given: edits.insert_like(given, after=0),
     "after": lambda given: edits.insert_like(given, after=1),
+    "chunk_after": chunks.add_chunk,
+    "drop_all": lambda types: lambda stream, _site: stream.without(*stream.typed(*types)),
     "drop_same": lambda given: edits.drop_same(given[0], *given[1:]),
     "elements": edit_elements,
     "prolong": lambda given: edits.prolong_text(given[1], *path_of(given[0])),
@@ -61,6 +67,7 @@ _OF_VALUES: Final[Mapping[str, Callable[[Any], Sites]]] = {
     ),
 }
 _PLACES: Final[Mapping[str, Callable[[Any], Sites]]] = {
+    "chunk": lambda path: chunks.chunks_with(*path_of(path)),
     "has": lambda path: edits.places_with(*path_of(path)),
     "deltas": edits.deltas_of,
     "later": lambda path: edits.later_with(*path_of(path)),
@@ -84,20 +91,29 @@ _NAMED: Final[Mapping[str, Sites]] = {
     "thinking_shown": edits.thinking_shown,
     "whole_stream": edits.whole_stream,
     "finish_places": chunks.finish_places,
+    "message_places": chunks.message_places,
     "plain_places": chunks.plain_places,
+    "usage_places": chunks.usage_places,
 }
 
 
 def operator_rows(
-    module: str, code: Mapping[str, Any] = MappingProxyType({}), **named: Sites
+    module: str,
+    code: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    base: PathReader | None = None,
+    **named: Sites,
 ) -> tuple[Operator, ...]:
-    """The rows in the folder of a module with this code; `named` are further places."""
+    """The rows in the folder of a module with this code; `named` are further places.
+
+    `base` gives the path in a payload below which edits change values, if it is not all of it.
+    """
     rows = document.load(FilePath(module).with_name(FILE_NAME)).sequence()
     own = {name.removeprefix("_"): each for name, each in code.items() if callable(each)}
-    return tuple(_read_operator(row, {**own, **_NAMED, **named}) for row in rows)
+    return tuple(_read_operator(row, {**own, **_NAMED, **named}, base) for row in rows)
 
 
-def _read_operator(row: Node, named: Mapping[str, Sites]) -> Operator:
+def _read_operator(row: Node, named: Mapping[str, Sites], base: PathReader | None) -> Operator:
     keys = row.mapping(known={"id", "says", "at", *_STATED, *_EDITS})
     verbs = [key for key in keys if key in _EDITS]
     if len(verbs) != 1:
@@ -107,7 +123,20 @@ def _read_operator(row: Node, named: Mapping[str, Sites]) -> Operator:
     sites = _OF_VALUES[edit](given) if places is None else _sites(places)
     stated = {key: keys[key].plain() for key in _STATED if key in keys}
     name, says = row.required("id").string(), row.required("says").string()
-    return Operator(name, says, sites, _EDITS[edit](given), **stated)
+    how = _EDITS[edit](given) if base is None or edit == "piece" else _edit_below(base, edit, given)
+    return Operator(name, says, sites, how, **stated)
+
+
+def _edit_below(base: PathReader, verb: str, given: Any) -> Edit:
+    """An edit whose path begins where the event stands in its payload."""
+
+    def edited(stream: Stream, site: int) -> Stream | None:
+        at = base(stream.pieces[site].payload)
+        path, *more = (given,) if verb == "drop" else given
+        below = [*at, *path_of(path)]
+        return _EDITS[verb]([below, *more] if more else below)(stream, site)
+
+    return edited
 
 
 def _resolved(places: Any, named: Mapping[str, Sites]) -> Any:

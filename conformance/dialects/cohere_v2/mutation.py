@@ -37,14 +37,6 @@ def _deltas_with(key: str) -> Sites:
     ]
 
 
-@OPERATORS.edit("X14-thinking-lost", _starts_of("thinking"))
-def _lose_thinking(stream: Stream, site: int) -> Stream:
-    """A block of thinking opens and ends, and its text is lost."""
-    index = stream.value_at(site, "index")
-    deltas = _thinking_deltas(stream)
-    return stream.without(*(n for n in deltas if stream.value_at(n, "index") == index))
-
-
 def _thinking_switched(stream: Stream) -> Sequence[int]:
     """One place, where blocks of thinking were shown and the request is known."""
     return thinking_shown(stream) if _starts_of("thinking")(stream) else ()

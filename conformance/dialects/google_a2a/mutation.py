@@ -17,9 +17,9 @@ from conformance.dialects.google_a2a.vocabulary import (
     part_kind,
     state_of,
 )
-from conformance.editing.edits import double_piece, drop_piece
 from conformance.editing.layout import Delta, StreamLayout, TextKind
-from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -69,29 +69,8 @@ def _sites(*kinds: str, where: Callable[[Fields], object] = lambda _thing: True)
     return sites
 
 
-def _set(value: Any, *path: str) -> Edit:
-    """A value of the event itself is another one."""
-
-    def edited(stream: Stream, site: int) -> Stream:
-        place = _place_of(stream.pieces[site].payload)
-        return stream.with_value(site, (*place, *path), value)
-
-    return edited
-
-
-def _drop(*path: str) -> Edit:
-    def edited(stream: Stream, site: int) -> Stream:
-        return stream.without_value(site, (*_place_of(stream.pieces[site].payload), *path))
-
-    return edited
-
-
 def _is_terminal(thing: Fields) -> bool:
     return state_of(thing) in TERMINAL
-
-
-def _is_appended(thing: Fields) -> bool:
-    return thing.get("append") is True
 
 
 def _marks_thoughts(thing: Fields) -> bool:
@@ -109,55 +88,20 @@ def _unmarked(stream: Stream, site: int) -> Stream:
     return stream.with_value(site, path, parts)
 
 
-def _not_first(sites: Sites) -> Sites:
-    """All of these places but the first."""
-    return lambda stream: sites(stream)[1:]
+_tasks, _messages, _artifacts = _sites(TASK), _sites(MESSAGE), _sites(ARTIFACT)
+_updates, _states = _sites(STATUS, ARTIFACT), _sites(TASK, STATUS)
+_open_tasks: Final = _sites(TASK, where=lambda thing: not _is_terminal(thing))
+_ended: Final = _sites(STATUS, where=_is_terminal)
+_appended: Final = _sites(ARTIFACT, where=lambda thing: thing.get("append") is True)
+_speaking: Final = _sites(STATUS, where=lambda thing: value_at(thing, *_MESSAGE))
+_failed: Final = _sites(STATUS, where=lambda thing: state_of(thing) == "failed")
+_unfinal: Final = _sites(STATUS, where=lambda thing: thing.get("final") is False)
+_final_ends: Final = _sites(
+    STATUS, where=lambda thing: thing.get("final") is True and _is_terminal(thing)
+)
 
-
-_UPDATES: Final = _sites(STATUS, ARTIFACT)
-_STATES: Final = _sites(TASK, STATUS)
-
-OPERATORS.add("X22-task-lost", "The task is not sent.")(_sites(TASK), drop_piece)
-OPERATORS.add("X8-task-twice", "The task is sent again.")(
-    _sites(TASK, where=lambda thing: not _is_terminal(thing)), double_piece
-)
-OPERATORS.add("X22-state-lost", "The last status is not sent.")(
-    _sites(STATUS, where=_is_terminal), drop_piece
-)
-OPERATORS.add("N2-state-of-its-own", "A status has a state that is not known.")(
-    _STATES, _set("thinking", "status", "state")
-)
-OPERATORS.add("I4-other-task", "An update is of another task.")(_UPDATES, _set("other", "taskId"))
-OPERATORS.add("I4-other-context", "An update is of another context.")(
-    _UPDATES, _set("other", "contextId")
-)
-OPERATORS.add("N10-no-task-id", "An update does not name its task.")(_UPDATES, _drop("taskId"))
-OPERATORS.add("N10-no-artifact-id", "A chunk does not name its artifact.")(
-    _sites(ARTIFACT), _drop("artifact", "artifactId")
-)
-OPERATORS.add("I4-other-artifact", "A chunk is appended to an artifact that was never sent.")(
-    _sites(ARTIFACT, where=_is_appended), _set("other", "artifact", "artifactId")
-)
-OPERATORS.add("N14-part-content", "A part has its text under another key.")(
-    _sites(ARTIFACT), _set([{"kind": "text", "content": "Hi."}], *_ARTIFACT_PARTS)
-)
-OPERATORS.add("N1-role-assistant", "A message has the role of another API.")(
-    _sites(STATUS, where=lambda thing: value_at(thing, *_MESSAGE)),
-    _set("assistant", *_MESSAGE, "role"),
-)
-OPERATORS.add("X8-message-twice", "A lone message is sent twice.")(_sites(MESSAGE), double_piece)
 OPERATORS.add("X16-thoughts-unmarked", "An artifact says thoughts again, and does not mark them.")(
     _sites(ARTIFACT, where=_marks_thoughts), _unmarked
-)
-OPERATORS.add("E8-failure-untold", "A task that failed does not say why.")(
-    _sites(STATUS, where=lambda thing: state_of(thing) == "failed"), _drop(*_MESSAGE)
-)
-OPERATORS.add("E10-final-early", "A status is final that is not the last.")(
-    _not_first(_sites(STATUS, where=lambda thing: thing.get("final") is False)), _set(True, "final")
-)
-OPERATORS.add("E10-not-final", "The last status is not final.")(
-    _sites(STATUS, where=lambda thing: thing.get("final") is True and _is_terminal(thing)),
-    _set(False, "final"),
 )
 
 MUTATION: Final = Mutation(
@@ -167,5 +111,5 @@ MUTATION: Final = Mutation(
         refuses=frozenset({"empty delta", "ping"}),
         once=(("result", "lastChunk"), ("result", "artifactUpdate", "lastChunk")),
     ),
-    tuple(OPERATORS),
+    (*OPERATORS, *operator_rows(__file__, globals(), base=_place_of)),
 )

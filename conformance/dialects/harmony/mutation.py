@@ -7,6 +7,7 @@ from typing import Final
 from conformance.dialects.harmony.markers import ENDS
 from conformance.editing.layout import StreamLayout
 from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
@@ -47,22 +48,7 @@ def _text(text: str) -> Piece:
     return Piece(text.encode(), "text", payload=text)
 
 
-@OPERATORS.edit("B20-lost-marker", _needed_markers, most=8)
-def _lose_marker(stream: Stream, site: int) -> Stream:
-    """A marker of token text is lost."""
-    return stream.without(site)
-
-
-@OPERATORS.edit("B21-doubled-marker", _markers, most=8)
-def _double_marker(stream: Stream, site: int) -> Stream:
-    """A marker of token text comes twice."""
-    return stream.insert(site, stream.pieces[site])
-
-
-@OPERATORS.edit("B22-unmarked-type", _pieces_of(_CONSTRAIN), "pass")
-def _unmark_type(stream: Stream, site: int) -> Stream:
-    """The type of a call stands without its marker."""
-    return stream.without(site)
+_constraints: Final = _pieces_of(_CONSTRAIN)
 
 
 @OPERATORS.edit("B23-other-channel", _pieces_of("analysis", "commentary", "final"))
@@ -86,5 +72,5 @@ def _go_on(stream: Stream, site: int) -> Stream:
 
 MUTATION: Final = Mutation(
     StreamLayout(elements={"harmony.choice": ("choices", 0)}),
-    tuple(OPERATORS),
+    (*OPERATORS, *operator_rows(__file__, globals())),
 )

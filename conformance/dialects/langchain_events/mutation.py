@@ -7,13 +7,10 @@ from typing import Any, Final
 
 from conformance.core.json_values import Path, text_at, value_at
 from conformance.dialects.langchain_events.vocabulary import DATA, EVENTS
-from conformance.editing.edits import drop_piece, prolong_text, set_value
 from conformance.editing.layout import Delta
-from conformance.editing.operator import Edit, Mutation, OperatorTable, Sites
+from conformance.editing.operator import Mutation, Sites
+from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
-from conformance.editing.stream import Stream
-
-OPERATORS: Final = OperatorTable()
 
 
 def event_type(payload: Any) -> str:
@@ -32,12 +29,12 @@ def _enveloped(place: int, piece: Piece) -> Iterator[Delta]:
             yield Delta(place, ((*DATA, *path),), kind, (kind, *owner), text)
 
 
-def _at(piece: Piece) -> Path:
-    return DATA if text_at(piece.payload, "method") else ()
+def _event_path(payload: Any) -> Path:
+    return DATA if text_at(payload, "method") else ()
 
 
 def _opaque(piece: Piece) -> str:
-    extras = value_at(piece.payload, *_at(piece), "content", "extras")
+    extras = value_at(piece.payload, *_event_path(piece.payload), "content", "extras")
     return text_at(extras, "signature") or text_at(extras, "encrypted_content")
 
 
@@ -47,34 +44,12 @@ def _finishes(*kinds: str) -> Sites:
         place
         for place, piece in stream.events()
         if piece.type == "content-block-finish"
-        and text_at(piece.payload, *_at(piece), "content", "type") in kinds
+        and text_at(piece.payload, *_event_path(piece.payload), "content", "type") in kinds
     ]
 
 
-def _within(edit_at: Any, *path: str) -> Edit:
-    """An edit at a path of the event, wherever the envelope has it."""
+_thinking_finishes, _text_finishes = _finishes("reasoning"), _finishes("text")
 
-    def edit(stream: Stream, site: int) -> Stream | None:
-        at = DATA if stream.value_at(site, "method") else ()
-        changed: Stream | None = edit_at(*at, *path)(stream, site)
-        return changed
-
-    return edit
-
-
-OPERATORS.add("X25-thinking-differs", "The end of a block states other thinking.")(
-    _finishes("reasoning"),
-    _within(lambda *path: prolong_text(" And on.", *path), "content", "reasoning"),
-)
-OPERATORS.add("X25-text-differs", "The end of a block states another text.")(
-    _finishes("text"), _within(lambda *path: prolong_text(" And on.", *path), "content", "text")
-)
-OPERATORS.add("X2-block-never-ends", "A block of thinking is not finished.")(
-    _finishes("reasoning"), drop_piece
-)
-OPERATORS.add("T1-block-retyped", "A block ends as what it did not begin as.")(
-    _finishes("reasoning"), _within(lambda *path: set_value("text", *path), "content", "type")
-)
 
 MUTATION: Final = Mutation(
     EVENTS.layout(
@@ -92,5 +67,5 @@ MUTATION: Final = Mutation(
         ),
         opaque=_opaque,
     ),
-    tuple(OPERATORS),
+    operator_rows(__file__, globals(), base=_event_path),
 )

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from conformance.core.json_values import list_at, text_at, value_at
 from conformance.dialects.openai_chat.message_mutation import CHOICE, DELTA, tool_places
 from conformance.dialects.openai_chat.mutation import MUTATION as CHAT
-from conformance.editing.chunks import chunk_places, finish_places, plain_places, write_chunk
+from conformance.editing.chunks import chunk_places, finish_places, plain_places
 from conformance.editing.edits import drop_value, request_body, thinking_shown
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.operator_rows import operator_rows
@@ -59,13 +59,6 @@ def _end_marks(stream: Stream) -> list[int]:
 def _signed(piece: Piece) -> str:
     parts = list_at(piece.payload, *_CONTENT)
     return next(filter(None, (text_at(part, "signature") for part in parts)), "")
-
-
-@OPERATORS.edit("X9-thinking-after-end", _end_marks)
-def _think_again(stream: Stream, site: int) -> Stream:
-    """Thinking goes on behind the part that ended it."""
-    more = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
-    return stream.insert(site + 1, write_chunk(stream, site, {"content": [more]}))
 
 
 def _spoken(stream: Stream) -> list[int]:

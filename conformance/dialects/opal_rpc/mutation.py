@@ -6,19 +6,15 @@ from typing import Any, Final
 
 from conformance.core.json_values import Path, text_at
 from conformance.dialects.opal_rpc.reader import EVENTS
-from conformance.editing.edits import places_of
 from conformance.editing.layout import StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator import Mutation
 from conformance.editing.operator_rows import operator_rows
-from conformance.editing.stream import Stream
 
 _TEXTS: Final[dict[str, dict[TextKind, Path]]] = {
     "thinking_delta": {"thinking": ("params", "delta")},
     "message_delta": {"text": ("params", "delta")},
 }
 _TYPE: Final = ("params", "type")
-
-OPERATORS: Final = OperatorTable()
 
 
 def event_type(payload: Any) -> str:
@@ -44,16 +40,4 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-@OPERATORS.edit("X19-start-late", places_of("thinking_start"))
-def _start_late(stream: Stream, site: int) -> Stream | None:
-    """Thinking is announced behind its first delta."""
-    deltas = [n for n in stream.typed("thinking_delta") if n > site]
-    return stream.move(site, deltas[0] + 1) if deltas else None
-
-
-OPERATORS.add("X14-all-thinking-lost", "Thinking is announced, and does not come.")(
-    places_of("thinking_start"),
-    lambda stream, _site: stream.without(*stream.typed("thinking_delta")),
-)
-
-MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__)))
+MUTATION: Final = Mutation(_LAYOUT, operator_rows(__file__, globals()))

@@ -5,17 +5,10 @@ Where the request is edited, the response stays as it was recorded and does not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.core.json_values import cut_at, list_at, put_at, text_at, value_at
-from conformance.editing.chunks import (
-    chunk_places,
-    finish_places,
-    message_places,
-    plain_places,
-    write_chunk,
-)
+from conformance.editing.chunks import chunk_places, finish_places, message_places, plain_places
 from conformance.editing.deltas import (
     are_whole,
     delta_groups,
@@ -34,7 +27,6 @@ TOOLS: Final = (*DELTA, "tool_calls")
 CARRIERS: Final = ("reasoning_content", "reasoning")
 _CALL: Final = (*TOOLS, 0)
 _DETAIL: Final = (*DELTA, "reasoning_details", 0)
-_SIGNATURE: Final = "c2lnbmF0dXJl" * 4
 _OPAQUE_KEYS: Final = ("signature", "data")
 _SIGNED_LISTS: Final = ("reasoning_details", "thinking_blocks")
 
@@ -114,14 +106,6 @@ def _shown_details(stream: Stream) -> list[int]:
     texts = _first_text(stream)
     shown = [n for n in _details(stream) if stream.value_at(n, *_DETAIL, "index") == 0]
     return texts if texts and shown and shown[0] < texts[0] else []
-
-
-def _add_after(message: Mapping[str, Any]) -> Edit:
-    return lambda stream, site: stream.insert(site + 1, write_chunk(stream, site, message))
-
-
-def _detail(index: int, **detail: str) -> Mapping[str, Any]:
-    return {"reasoning_details": [{"type": "reasoning.text", **detail, "index": index}]}
 
 
 def _details(stream: Stream) -> list[int]:
@@ -221,18 +205,6 @@ def _flush_tail(stream: Stream, site: int) -> Stream | None:
     return stream.with_pieces([each for n, each in enumerate(stream.pieces) if n not in rest])
 
 
-OPERATORS.add("S4-late-opaque", "Opaque data comes after visible text.")(
-    _first_text, _add_after({"reasoning_opaque": _SIGNATURE})
-)
-OPERATORS.add("S4-late-signature", "The signature of a detail comes after visible text.")(
-    _shown_details, _add_after(_detail(0, signature=_SIGNATURE))
-)
-OPERATORS.add("S4-own-detail", "A detail of its own comes after visible text.", "pass", most=1)(
-    _first_text, _add_after(_detail(7, signature=_SIGNATURE))
-)
-OPERATORS.add("S6-signature-alone", "A signature comes with empty text.", "pass", most=1)(
-    _unsigned_thinking, _add_after(_detail(0, text="", signature=_SIGNATURE))
-)
 OPERATORS.add("T3-lost-fragment", "A fragment of the arguments is lost.")(
     _later_fragments, _if_it_breaks(drop_piece)
 )

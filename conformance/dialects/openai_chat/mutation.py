@@ -24,9 +24,9 @@ from conformance.editing.chunks import (
     plain_places,
     usage_places,
 )
-from conformance.editing.edits import drop_value, request_body
+from conformance.editing.edits import request_body
 from conformance.editing.layout import ChunkLayout, Delta, StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable, Sites
+from conformance.editing.operator import Mutation, OperatorTable
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
@@ -115,10 +115,6 @@ def _empty_after(stream: Stream, site: int) -> Stream:
     return stream.insert(site + 1, _without_choices(stream, site))
 
 
-def _chunks_with(*path: str | int) -> Sites:
-    return lambda stream: [n for n in chunk_places(stream) if stream.value_at(n, *path) is not None]
-
-
 def _streamed_objects(stream: Stream) -> list[int]:
     return [n for n in message_places(stream) if stream.value_at(n, "object")]
 
@@ -147,10 +143,6 @@ def _number_from_one(stream: Stream, _site: int) -> Stream:
     return stream
 
 
-def _lacks_key(name: str, says: str, sites: Sites, path: Path) -> None:
-    OPERATORS.add(f"N10-no-{name}", says, most=1)(sites, drop_value(*path))
-
-
 OPERATORS.add("U5-no-usage", "Usage that was asked for is lost.")(_requested_usage, _drop_usage)
 OPERATORS.add(
     "U5-less-usage",
@@ -158,13 +150,6 @@ OPERATORS.add(
     "either",
     reason="nobody asked for usage, so a stream without it is a good stream",
 )(_unrequested_usage, _drop_usage)
-_lacks_key("id", "A chunk has no id.", _chunks_with("id"), ("id",))
-_lacks_key("model", "A chunk has no model.", _chunks_with("model"), ("model",))
-_lacks_key("created", "A chunk has no time stamp.", _chunks_with("created"), ("created",))
-_lacks_key("delta", "A choice has no delta.", message_places, DELTA)
-_lacks_key("total", "Usage has no total.", usage_places, ("usage", "total_tokens"))
-_lacks_key("object", "A chunk does not say what it is.", _streamed_objects, ("object",))
-_lacks_key("finish-key", "A choice has no finish_reason, not even null.", _with_finish_key, FINISH)
 OPERATORS.add("U6-usage-first", "Usage comes before the finish.")(
     _usage_alone, lambda stream, site: stream.move(site, plain_places(stream)[0] + 1)
 )

@@ -6,18 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.core.json_values import text_at
-from conformance.editing.edits import (
-    places_of,
-)
 from conformance.editing.layout import Delta, StreamLayout, TextKind
-from conformance.editing.operator import Mutation, OperatorTable
+from conformance.editing.operator import Mutation
 from conformance.editing.operator_rows import operator_rows
 from conformance.editing.piece import Piece
 from conformance.editing.stream import Stream
 
 _TEXTS: Final[dict[str, TextKind]] = {"reasoning": "thinking", "text": "text"}
-
-OPERATORS: Final = OperatorTable()
 
 
 def _part_texts(place: int, piece: Piece) -> Iterator[Delta]:
@@ -45,12 +40,6 @@ _LAYOUT: Final = StreamLayout(
 )
 
 
-@OPERATORS.edit("E1-step-open", places_of("step_finish"))
-def _leave_open(stream: Stream, site: int) -> Stream | None:
-    """The last lines of the run are not written."""
-    return stream.without(*range(site, len(stream.pieces)))
-
-
 def _answers_before_a_step(stream: Stream) -> list[int]:
     """Ends of steps that gave text last, with another step behind them."""
     kinds = [each.type for each in stream.pieces]
@@ -58,4 +47,4 @@ def _answers_before_a_step(stream: Stream) -> list[int]:
     return [n for n, each in enumerate(around, 1) if each == ("text", "step_finish", "step_start")]
 
 
-MUTATION: Final = Mutation(_LAYOUT, (*OPERATORS, *operator_rows(__file__, globals())))
+MUTATION: Final = Mutation(_LAYOUT, operator_rows(__file__, globals()))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from conformance.core.json_values import text_at, value_at
 from conformance.dialects.opencode_serve.session_turn import TEXTS
 from conformance.dialects.opencode_serve.vocabulary import EVENTS
-from conformance.editing.edits import first_of, places_of
+from conformance.editing.edits import places_of
 from conformance.editing.layout import TextKind
 from conformance.editing.operator import Mutation, OperatorTable, Sites
 from conformance.editing.operator_rows import operator_rows
@@ -61,12 +61,6 @@ _begun, _ended = _parts(*TEXTS, is_ended=False), _parts(*TEXTS, is_ended=True)
 _completed_calls, _step_ends = _parts("tool", status="completed"), _parts("step-finish")
 _DELTAS: Final = places_of("message.part.delta")
 _IDLE: Final = places_of("session.idle")
-
-
-@OPERATORS.edit("X2-never-idle", first_of(_IDLE))
-def _stay_busy(stream: Stream, _site: int) -> Stream:
-    """Nobody hears that a session is idle."""
-    return stream.without(*stream.typed("session.idle", "session.status"))
 
 
 @OPERATORS.edit("X4-delta-first", _begun)
