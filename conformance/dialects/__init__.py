@@ -70,37 +70,8 @@ REFINED: Final[Mapping[str, Dialect]] = {
 NAMES: Final = (*SUPPORTED, *unsupported.UNSUPPORTED)
 """Every dialect that `recognise` can name; those not in `SUPPORTED` have no reader yet."""
 
-__all__ = [
-    "AGENTS",
-    "AGENT_PROTOCOL",
-    "APIS",
-    "APPLICATIONS",
-    "ASKED_APPLICATIONS",
-    "ENDPOINTS",
-    "HISTORIES",
-    "INSTRUCTIONS",
-    "NAMES",
-    "NOT_JSON",
-    "PROMPTS",
-    "REFINED",
-    "SOCKET_FORMS",
-    "SUPPORTED",
-    "UNNAMED_ENDPOINTS",
-    "WIRE_KEYS",
-    "Dialect",
-    "Endpoint",
-    "Reader",
-    "Reading",
-    "agrees",
-    "asks_for_stream",
-    "base_path",
-    "dialect_at",
-    "get",
-    "recognise",
-    "refusal",
-    "required",
-    "stated_request",
-]
+# What other modules define; the rest is defined here.
+__all__ = ["NOT_JSON", "Dialect", "Endpoint", "Reader", "Reading"]
 
 
 def get(name: str) -> Dialect:
