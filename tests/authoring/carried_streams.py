@@ -9,7 +9,6 @@ from typing import Any, Final
 from tests.authoring import chat, messages, responses
 from tests.authoring import messages as blocks
 from tests.authoring.chat import Server, answer
-from tests.authoring.choice_streams import OWN
 from tests.authoring.draft import Draft
 from tests.authoring.history_shared import ARGUMENTS, FERRY, FERRY_RESULT, FOUND, NAME
 from tests.authoring.pieces import Fields, opaque
@@ -19,6 +18,7 @@ FERRY_THOUGHT: Final = "The timetable of last year names nine and five, and it r
 FERRY_TEXT: Final = "It sailed at nine and at five last year."
 SURE: Final = "Are you sure?"
 SURE_TEXT: Final = "No, look at the notice on the pier."
+OWN: Final = "reference-client"
 WANTS: Final = "kimi-k3"
 WANTS_NOT: Final = "gpt-4o"
 _USER: Final[Fields] = {"role": "user", "content": FERRY}

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.authoring.draft import stream_draft
+from tests.authoring.edits import Step
 from tests.authoring.pieces import DONE, Fields, Message, deltas, opaque, put
 
 CREATED_AT: Final = 1_795_176_000
@@ -83,6 +84,14 @@ def answer(
         server.said(finish="stop"),
         *counts,
         DONE,
+    ]
+
+
+def by_the_clock() -> Step:
+    """Each chunk was created a second after the one before."""
+    return lambda pieces: [
+        Message({**p.payload, "created": time}) if isinstance(p, Message) else p
+        for time, p in enumerate(pieces, CREATED_AT)
     ]
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.authoring.draft import stream_draft
+from tests.authoring.edits import Step
 from tests.authoring.pieces import Fields, Message, Piece, compact, deltas
 
 MODEL: Final = "gemini-3-think"
@@ -109,3 +110,8 @@ def array(payloads: Sequence[Fields]) -> tuple[Piece, ...]:
 
 def error(message: str = "The model has stopped.", code: int = 500) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, "status": "INTERNAL"}}
+
+
+def as_array() -> Step:
+    """The chunks of an event stream as elements of an array."""
+    return lambda pieces: [*array([p.payload for p in pieces if isinstance(p, Message)])]

@@ -8,13 +8,18 @@ from itertools import zip_longest
 from typing import Final
 
 from tests.authoring.draft import Draft, stream_draft
-from tests.authoring.opencode_bus import BEAT, CONNECTED, Session, failure
+from tests.authoring.opencode_bus import (
+    ASKED,
+    BEAT,
+    CONNECTED,
+    HOURS,
+    OPENS,
+    Session,
+    failure,
+)
 from tests.authoring.pieces import Message
 
 DIALECT: Final = "opencode.serve"
-ASKED: Final = "When does the bakery open?"
-HOURS: Final = "The sign has two lines, and the upper one is for weekdays: from six to noon."
-OPENS: Final = "At six, from Monday to Friday."
 SIGN: Final = {"filePath": "sign.txt"}
 
 drafted = partial(stream_draft, asked={}, dialect=DIALECT, path="/event", method="GET")

@@ -12,8 +12,17 @@ from conformance import dialects
 from conformance.core.events import Event, Request
 from conformance.dialects.google_adk.vocabulary import OVERFLOW
 from conformance.dialects.requests import Continuation, Question
-from tests.authoring.adk import CALL_ID, Run, call, content, error, said, thought, usage
-from tests.authoring.adk_streams import tool_round
+from tests.authoring.adk import (
+    CALL_ID,
+    Run,
+    call,
+    content,
+    error,
+    said,
+    thought,
+    tool_round,
+    usage,
+)
 from tests.dialects.payloads import read_payloads, texts_of, types_of
 
 DIALECT: Final = dialects.get("google.adk")

@@ -14,8 +14,8 @@ from conformance.dialects.open_parts import MOST_OPEN
 from conformance.editing.deltas import find_deltas, joined_text
 from conformance.editing.stream import Stream
 from conformance.mutate import take_apart
-from tests.authoring.opencode_bus import CONNECTED, Session, failure
-from tests.authoring.opencode_bus_streams import HOURS, OPENS, drafts
+from tests.authoring.opencode_bus import CONNECTED, HOURS, OPENS, Session, failure
+from tests.authoring.opencode_bus_streams import drafts
 from tests.authoring.pieces import Fields, Message, cut, put
 from tests.dialects.payloads import read_payloads
 
