@@ -24,7 +24,7 @@ given its object first. `!thinking*` puts what the function gives into the list 
 is a request, or one of `requests`: the prompt at its `$`, and beside it keys that are other or
 more. `edited` are edits of the answer (`edit_rows`), `then` the exchanges after the first, and
 `upstream` the provider's answers behind that of an application: names of streams, streams, or
-edits of one. `$NAME*` puts the members of a list into the list around it.
+edits of one. A row is made once for each of the names in `for`. `$NAME*` puts the members of a list into the list around it.
 All else is as in `Draft`; what the file states, every row states.
 """
 
@@ -46,7 +46,7 @@ from tests.authoring.pieces import Fields, Piece
 
 FOLDER: Final = Path(__file__).with_name("streams")
 _OF_FILES: Final = ("writers", "names", "requests", "streams")
-_OF_ROWS: Final = ("asked", "answer", "edited", "then", "upstream")
+_OF_ROWS: Final = ("asked", "answer", "edited", "for", "then", "upstream")
 _OF_EXCHANGES: Final = ("name", "dialect", "path", "scenario", "content_type")
 
 
@@ -155,8 +155,10 @@ def _read(stated: Mapping[str, Any], behind: Mapping[str, Draft]) -> Iterator[Dr
     for row in stated["streams"]:
         if ("upstream" in row) is not bool(behind):
             continue
-        draft = _draft({**shared, **row}, table)
-        yield _with_both_hops(draft, row["upstream"], behind, table) if behind else draft
+        for names in row.get("for", ({},)):
+            known = replace(table, names={**table.names, **names})
+            draft = _draft({**shared, **row}, known)
+            yield _with_both_hops(draft, row["upstream"], behind, known) if behind else draft
 
 
 def table_of(stated: Mapping[str, Any]) -> Table:
@@ -165,7 +167,13 @@ def table_of(stated: Mapping[str, Any]) -> Table:
     calls: dict[str, Any] = {each.__name__.rpartition(".")[2]: each for each in writers}
     for module in (common, *writers):
         calls |= {name: each for name, each in vars(module).items() if callable(each)}
-    calls |= {"plain": str.encode, "latin": _latin, "json": _body, "slice": _places}
+    calls |= {
+        "plain": str.encode,
+        "latin": _latin,
+        "json": _body,
+        "slice": _places,
+        "joined": _joined,
+    }
     calls |= {"with": _with}
     own = {name: each for one in writers for name, each in vars(one).items() if name.isupper()}
     names = {**own, "DONE": common.DONE, **stated.get("names", {})}
@@ -199,7 +207,7 @@ def _edited(pieces: Sequence[Piece], edits: Any) -> tuple[Piece, ...]:
 
 
 def _draft(row: Mapping[str, Any], table: Table) -> Draft:
-    topic = row["name"]
+    topic = table.value(row["name"])
     facts = {key: _tuples(table.value(each)) for key, each in row.items() if key not in _OF_ROWS}
     again = {key: row[key] for key in _OF_EXCHANGES if key in row}
     asked = table.asked(row["asked"]) if row.get("asked") else {}
@@ -222,6 +230,10 @@ def _body(payload: Any) -> bytes:
 def _latin(text: str) -> bytes:
     """Bytes that are no text in UTF-8."""
     return text.encode("latin-1")
+
+
+def _joined(*texts: str) -> str:
+    return "".join(texts)
 
 
 def _with(fields: Mapping[str, Any], more: Mapping[str, Any]) -> Fields:
