@@ -24,7 +24,8 @@ given its object first. `!thinking*` puts what the function gives into the list 
 is a request, or one of `requests`: the prompt at its `$`, and beside it keys that are other or
 more. `edited` are edits of the answer (`edit_rows`), `then` the exchanges after the first, and
 `upstream` the provider's answers behind that of an application: names of streams, streams, or
-edits of one. A row is made once for each of the names in `for`. `$NAME*` puts the members of a list into the list around it.
+edits of one. A row is made once for each of the names in `for`. `$NAME*` puts the members of a list
+into the list around it.
 All else is as in `Draft`; what the file states, every row states.
 """
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.authoring.opencode import begun, failed_tool, failure, run, said, step, thought, tool
 from tests.authoring.pieces import Fields
-from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader
 
 READER = PayloadReader("opencode.run")
 READ = tool("c", "read", {"filePath": "a"}, "b")
@@ -118,20 +114,3 @@ def test_step_end_is_read(parts: list[Fields], reason: str, did: tuple[bool, boo
     (end,) = [e for e in READER.read(*payloads(*step(parts, reason))) if e.type == "step_finish"]
     assert (end.data["spoke"], end.data["called"], end.data["goes_on"]) == did
     assert end.data["step"] == 1
-
-
-ANY: st.SearchStrategy[Any] = st.one_of(
-    st.none(), st.integers(), st.text(max_size=2), st.just([]), st.just({})
-)
-LINES = st.builds(
-    lambda kind, part: {"type": kind, "sessionID": "s", "part": part, "error": part},
-    st.sampled_from(["step_start", "text", "reasoning", "tool_use", "step_finish", "error", 3]),
-    st.one_of(
-        ANY, st.dictionaries(st.sampled_from(["id", "text", "state", "callID", "tokens"]), ANY)
-    ),
-)
-
-
-@given(st.lists(LINES, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(lines: list[Any]) -> None:
-    assert_each_ends_once(READER.read(*lines))
