@@ -91,7 +91,7 @@ def thought(text: str) -> Fields:
     return {"text": text, "thought": True}
 
 
-def said(text: str) -> Fields:
+def text_part(text: str) -> Fields:
     return {"text": text}
 
 
@@ -131,7 +131,7 @@ def _pieces(part: Fields) -> list[Fields]:
 def tool_round(run: Run) -> list[Fields]:
     """A call, its result, and the answer that it leads to."""
     first = [thought("The board will say it."), call("read_board", LINE, SIGNED)]
-    last = [thought("So it says."), said(LOCK_TEXT)]
+    last = [thought("So it says."), text_part(LOCK_TEXT)]
     called = run.answer(first, usage(52, 11, 7), longRunningToolIds=[])
     return [*called, run.result("read_board", FOUND), *run.answer(last, usage(80, 9, 4))]
 
@@ -139,7 +139,7 @@ def tool_round(run: Run) -> list[Fields]:
 def whole_round(run: Run) -> list[Fields]:
     """The same, not streamed."""
     called = run.whole([call("read_board", LINE, SIGNED)], usage(52, 11, 7), longRunningToolIds=[])
-    parts = [thought("So it says."), said(LOCK_TEXT)]
+    parts = [thought("So it says."), text_part(LOCK_TEXT)]
     return [called, run.result("read_board", FOUND), run.whole(parts, usage(80, 9, 4))]
 
 
@@ -159,7 +159,7 @@ def refused() -> list[Fields]:
 def broken(why: str) -> list[Fields]:
     """An answer that fails inside its text."""
     run = Run()
-    sent = run.answer([thought(LOCK), said("No. It opens")], usage(41, 4, 18))[:-1]
+    sent = run.answer([thought(LOCK), text_part("No. It opens")], usage(41, 4, 18))[:-1]
     ends = [run.failure("UNAVAILABLE", why), error("ServerError", why)]
     return [*sent[:-1], _unfinished(sent[-1]), *ends]
 
@@ -167,9 +167,9 @@ def broken(why: str) -> list[Fields]:
 def two_agents() -> list[Fields]:
     """Two agents side by side, and one that is code and says nothing."""
     run = Run()
-    parts = [thought("The tide turns at one."), said("Low water is at one.")]
+    parts = [thought("The tide turns at one."), text_part("Low water is at one.")]
     tide = run.answer(parts, usage(30, 6, 6), author="tide", branch="both.tide")
-    parts = [thought("Noon is lunch."), said(LOCK_TEXT)]
+    parts = [thought("Noon is lunch."), text_part(LOCK_TEXT)]
     lock = run.answer(parts, usage(30, 9, 4), author="lock", branch="both.lock")
     extra = [
         {**each, "branch": f"both.{each['author']}"}

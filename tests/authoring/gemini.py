@@ -52,7 +52,7 @@ def call_in_pieces(name: str, signature: str, *pieces: Fields) -> list[Fields]:
     return [begun, *middle, {"functionCall": {}}]
 
 
-def said(text: str, pieces: Sequence[str] = ()) -> list[Fields]:
+def text_parts(text: str, pieces: Sequence[str] = ()) -> list[Fields]:
     return [{"text": piece} for piece in pieces or deltas(text, 4)]
 
 

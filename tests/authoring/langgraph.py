@@ -31,7 +31,7 @@ class Graph:
     def values(self, namespace: str = "") -> Message:
         return Message({"messages": list(self.state)}, _named("values", namespace))
 
-    def said(
+    def streamed(
         self, pieces: Sequence[Fields], whole: Fields, namespace: str = "", node: str = "model"
     ) -> Iterator[Message]:
         """Chunks of a message, what its node gives, and the state."""

@@ -28,7 +28,7 @@ class Session:
         info: Fields = {"id": self.name, "title": "A talk", "version": "1.18.33"}
         return self.sent("session.created", info={**info, "parentID": parent} if parent else info)
 
-    def asked(self, text: str) -> list[Message]:
+    def user_asks(self, text: str) -> list[Message]:
         """The user asks, and the session is busy."""
         self.question = self._next("msg")
         part = {"type": "text", "text": text}
@@ -119,9 +119,9 @@ def failure(name: str, message: str, **data: Any) -> Fields:
     return {"name": name, "data": {"message": message, **data}}
 
 
-def asked_again() -> list[Message]:
+def answered_twice() -> list[Message]:
     """The model does not say why it stopped, and is asked once more."""
     talk = Session()
-    events = [*talk.asked(ASKED), *talk.begun(), *talk.text(OPENS), *talk.over("unknown")]
+    events = [*talk.user_asks(ASKED), *talk.begun(), *talk.text(OPENS), *talk.over("unknown")]
     more = [*talk.begun(), *talk.text("From six on."), *talk.over(), *talk.idle()]
     return [CONNECTED, *events, *more]

@@ -16,7 +16,7 @@ A file names its writers, modules beside this one, and what its streams share; a
           usage: [15, 44, 27]
 
 A tag is a function or class of a writer, or of `pieces`: a list holds its arguments, a mapping
-names them (`of` holds those without a name), a text is the only one. `!Server.said` is a method,
+names them (`of` holds those without a name), a text is the only one. `!Server.delta` is a method,
 given its object first. `!thinking*` puts what the function gives into the list around it.
 `!json` is a whole body, `!plain` bytes as they stand, `!slice` a part of a list,
 `!each` what is given for each member of a list (`of`), where that is `$EACH`. `$NAME` is one of
