@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.authoring.draft import Draft
-from tests.authoring.mutant_rows import mutant, mutants, read, where
+from tests.authoring.edit_rows import where
+from tests.authoring.mutant_rows import mutant, mutants, read
 from tests.authoring.pieces import Message
 
 CALLED = Message({"type": "call", "item": {"index": 1, "args": ""}}, "called")

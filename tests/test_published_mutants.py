@@ -16,21 +16,22 @@ from conformance.rules.verdicts import Level
 from tests.authoring import edits
 from tests.authoring.catalogue import good
 from tests.authoring.edits import Pieces, Step, renumber, typed
-from tests.authoring.mutants_parts import PART_ADDED, SUMMARY_ADDED, SUMMARY_DELTA, SUMMARY_DONE
-from tests.authoring.mutants_responses import (
-    ADDED,
-    COMPLETED,
-    CREATED,
-    DELTA,
-    KEEPALIVE,
-    MESSAGE_CLOSED,
-    THINKING_CLOSED,
-)
 from tests.authoring.pieces import Message, Piece, cut, encoded
 
 BASE = "openai.responses/openai/summary-four-parts"
 """Thinking in four parts at output index 0, the message at index 1."""
+SUMMARY_ADDED = typed("response.reasoning_summary_part.added")
+SUMMARY_DELTA = typed("response.reasoning_summary_text.delta")
 SUMMARY_TEXT = typed("response.reasoning_summary_text.done")
+SUMMARY_DONE = typed("response.reasoning_summary_part.done")
+CREATED = typed("response.created")
+COMPLETED = typed("response.completed")
+ADDED = typed("response.output_item.added")
+THINKING_CLOSED = typed("response.output_item.done", "reasoning")
+MESSAGE_CLOSED = typed("response.output_item.done", "message")
+PART_ADDED = typed("response.content_part.added")
+DELTA = typed("response.output_text.delta")
+KEEPALIVE = Message({"type": "keepalive", "sequence_number": 0}, "keepalive")
 
 
 @cache

@@ -57,7 +57,7 @@ def test_calls_of_an_answer(answer: str, body: bytes) -> None:
 
 
 def test_method_of_a_named_object() -> None:
-    row = "answer: [!Server.said {of: [$SERVER], finish: stop}]"
+    row = "answer: [!Server.delta {of: [$SERVER], finish: stop}]"
     assert b'"model":"think-2"' in stream(row).body()
     assert b'"finish_reason":"stop"' in stream(row).body()
 

@@ -79,7 +79,7 @@ def thought(text: str, mark: str = "adk_thought") -> Fields:
     return {"text": text, "metadata": {mark: True}}
 
 
-def said(text: str) -> Fields:
+def text_part(text: str) -> Fields:
     return {"text": text}
 
 
@@ -97,7 +97,7 @@ def events(payloads: Iterable[Fields]) -> list[Message]:
     return [Message(each) for each in payloads]
 
 
-def asked(
+def request_body(
     version: str = "0.3", method: str = "", text: str = "Is the lock open at noon?", **names: str
 ) -> Fields:
     if version == "0.3":
@@ -112,12 +112,12 @@ def asked(
 
 def streamed(agent: Agent) -> list[Fields]:
     """Thinking and text in chunks of one artifact, which is said again as a whole."""
-    parts = [*map(thought, deltas(LOCK)), *map(said, deltas(LOCK_TEXT))]
+    parts = [*map(thought, deltas(LOCK)), *map(text_part, deltas(LOCK_TEXT))]
     return [
         agent.task(),
         agent.status("working"),
         *chunks(agent, parts),
-        agent.artifact([thought(LOCK), said(LOCK_TEXT)], last=True),
+        agent.artifact([thought(LOCK), text_part(LOCK_TEXT)], last=True),
         agent.status("completed"),
     ]
 
@@ -132,8 +132,8 @@ def shown(agent: Agent) -> list[Fields]:
         thought("The board will say it."),
         call("read_board", {"line": "noon"}, "adk-1", opaque("the call")),
     ]
-    pieces = [*map(thought, deltas(LOCK)), *map(said, deltas(LOCK_TEXT))]
-    whole = [thought(LOCK), said(LOCK_TEXT)]
+    pieces = [*map(thought, deltas(LOCK)), *map(text_part, deltas(LOCK_TEXT))]
+    whole = [thought(LOCK), text_part(LOCK_TEXT)]
     events = [
         looked,
         [result("read_board", "adk-1", "12 to 1: closed")],
@@ -150,16 +150,16 @@ def shown(agent: Agent) -> list[Fields]:
 
 def chunked(agent: Agent) -> list[Fields]:
     """Text alone, and a task that is sent once more where its version has that."""
-    parts = [said(each) for each in deltas(LOCK_TEXT)]
+    parts = [text_part(each) for each in deltas(LOCK_TEXT)]
     made = [agent.artifact([p], appended=n > 0, last=p is parts[-1]) for n, p in enumerate(parts)]
     again = [] if agent.is_old else [agent.task("completed")]
-    events = agent.status("working", [said("I look at the board.")])
+    events = agent.status("working", [text_part("I look at the board.")])
     return [agent.task(), events, *made, agent.status("completed"), *again]
 
 
 def flower(agent: Agent) -> list[Fields]:
     thoughts = [thought(each, "kagent_thought") for each in characters("花の色を聞かれている。")]
-    parts = [*thoughts, *map(said, characters("さくらの花は淡い桃色です。"))]
+    parts = [*thoughts, *map(text_part, characters("さくらの花は淡い桃色です。"))]
     whole = [agent.artifact([part], appended=n > 0) for n, part in enumerate(parts[:-1])]
     last = agent.artifact(parts[-1:], appended=True, last=True)
     return [agent.task(), *whole, last, agent.status("completed")]

@@ -30,7 +30,7 @@ def chunks(kind: str, text: str, message_id: str = "", session: str = SESSION) -
     return [update(f"agent_{kind}_chunk", session, content=block, **named) for block in contents]
 
 
-def asked(method: str, number: int, **params: Any) -> Line:
+def request(method: str, number: int, **params: Any) -> Line:
     """A request."""
     return message(id=number, method=method, params=params)
 
@@ -43,7 +43,7 @@ def answered(number: int, **result: Any) -> Line:
 def prompt(text: str, number: int = 2, session: str = SESSION) -> Line:
     """What the user asks."""
     content = [{"type": "text", "text": text}]
-    return asked("session/prompt", number, sessionId=session, prompt=content)
+    return request("session/prompt", number, sessionId=session, prompt=content)
 
 
 def cancel() -> Line:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
+from itertools import count, zip_longest
 from typing import Any, Final
 
-from tests.authoring.pieces import Fields, Message, compact, deltas
+from tests.authoring.pieces import Fields, Message, compact, deltas, opaque
 
 MODEL: Final = "gemini-3-think"
 INVOCATION: Final = "e-3f0c51d2-7a45-4f0e-9a5b-synthetic0001"
@@ -17,6 +17,11 @@ ACTIONS: Final[Fields] = {
     "requestedToolConfirmations": {},
 }
 CALL_ID: Final = "adk-5b8d1f60-synthetic-call-0001"
+LOCK: Final = "The keeper eats at noon, and the board says that nobody stands in for him then."
+LOCK_TEXT: Final = "No. It opens again at one."
+LINE: Final[Fields] = {"line": "noon"}
+SIGNED: Final = opaque("the call")
+FOUND: Final = "12 to 1: closed"
 
 
 class Run:
@@ -86,7 +91,7 @@ def thought(text: str) -> Fields:
     return {"text": text, "thought": True}
 
 
-def said(text: str) -> Fields:
+def text_part(text: str) -> Fields:
     return {"text": text}
 
 
@@ -121,3 +126,56 @@ def _pieces(part: Fields) -> list[Fields]:
     if "text" not in part:
         return [part]
     return [{**part, "text": piece} for piece in deltas(part["text"], 3)]
+
+
+def tool_round(run: Run) -> list[Fields]:
+    """A call, its result, and the answer that it leads to."""
+    first = [thought("The board will say it."), call("read_board", LINE, SIGNED)]
+    last = [thought("So it says."), text_part(LOCK_TEXT)]
+    called = run.answer(first, usage(52, 11, 7), longRunningToolIds=[])
+    return [*called, run.result("read_board", FOUND), *run.answer(last, usage(80, 9, 4))]
+
+
+def whole_round(run: Run) -> list[Fields]:
+    """The same, not streamed."""
+    called = run.whole([call("read_board", LINE, SIGNED)], usage(52, 11, 7), longRunningToolIds=[])
+    parts = [thought("So it says."), text_part(LOCK_TEXT)]
+    return [called, run.result("read_board", FOUND), run.whole(parts, usage(80, 9, 4))]
+
+
+def _unfinished(event: Fields) -> Fields:
+    return {key: value for key, value in event.items() if key != "finishReason"}
+
+
+def refused() -> list[Fields]:
+    """An answer that is stopped, of which nothing but its thought was there."""
+    run, parts = Run(), [thought("That must not be said.")]
+    spoken = run.answer(parts, usage(12, 0, 6))[:-1]
+    stopped: Fields = {"partial": True, "finishReason": "SAFETY", "errorCode": "SAFETY"}
+    whole = {**spoken[-1], **stopped, "partial": False, **content(*parts)}
+    return [*map(_unfinished, spoken), run.event(spoken[-1]["id"], **stopped), whole]
+
+
+def broken(why: str) -> list[Fields]:
+    """An answer that fails inside its text."""
+    run = Run()
+    sent = run.answer([thought(LOCK), text_part("No. It opens")], usage(41, 4, 18))[:-1]
+    ends = [run.failure("UNAVAILABLE", why), error("ServerError", why)]
+    return [*sent[:-1], _unfinished(sent[-1]), *ends]
+
+
+def two_agents() -> list[Fields]:
+    """Two agents side by side, and one that is code and says nothing."""
+    run = Run()
+    parts = [thought("The tide turns at one."), text_part("Low water is at one.")]
+    tide = run.answer(parts, usage(30, 6, 6), author="tide", branch="both.tide")
+    parts = [thought("Noon is lunch."), text_part(LOCK_TEXT)]
+    lock = run.answer(parts, usage(30, 9, 4), author="lock", branch="both.lock")
+    extra = [
+        {**each, "branch": f"both.{each['author']}"}
+        for pair in zip_longest(tide, lock)
+        for each in pair
+        if each
+    ]
+    kept = {**ACTIONS, "stateDelta": {"asked": 1}}
+    return [{**run.event(author="clerk"), "actions": kept}, *extra]

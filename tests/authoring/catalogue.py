@@ -1,7 +1,7 @@
 """Everything that ships: good streams, and mutants of them.
 
-Modules are found by their names: `*_streams` brings `drafts()`, `mutants_*` brings `MUTANTS`.
-What needs no code is a row: streams in `streams/*.yaml`, mutants in `mutants/*.yaml`.
+Streams are rows of `streams/*.yaml`, mutants rows of `mutants/*.yaml`. Streams that need code are
+the `drafts()` of a module `*_streams`, which is found by its name.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ def good() -> tuple[Draft, ...]:
 def mutants() -> tuple[Draft, ...]:
     """One mutant per rule, and the one of the demonstration."""
     drafts = {draft.name: draft for draft in good()}
-    with_code = (mutant for module in _modules("mutants_*") for mutant in module.MUTANTS)
-    return tuple(mutant.draft(drafts) for mutant in (*mutant_rows.mutants(), *with_code))
+    return tuple(mutant.draft(drafts) for mutant in mutant_rows.mutants())
 
 
 def _modules(named: str) -> Iterator[ModuleType]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.authoring.draft import stream_draft
+from tests.authoring.edits import Step
 from tests.authoring.pieces import DONE, Fields, Message, deltas, opaque, put
 
 CREATED_AT: Final = 1_795_176_000
@@ -36,7 +37,7 @@ class Server:
         head = {"id": "chatcmpl-00", "object": "chat.completion.chunk", "created": CREATED_AT}
         return Message({**head, "model": self.model, **self.extra, "choices": choices, **more})
 
-    def said(self, *, index: int = 0, finish: str | None = None, **delta: Any) -> Message:
+    def delta(self, *, index: int = 0, finish: str | None = None, **delta: Any) -> Message:
         """A chunk of one choice."""
         role = {"role": "assistant"} if self.repeats_role else {}
         choice: Fields = {"index": index, "delta": {**role, **delta}}
@@ -45,12 +46,12 @@ class Server:
         return self.chunk([choice])
 
     def opening(self, *, content: str | None = "", **delta: Any) -> Message:
-        return self.said(role="assistant", content=content, **delta)
+        return self.delta(role="assistant", content=content, **delta)
 
     def each(self, name: str, texts: Iterable[str], **extra: Any) -> list[Message]:
         """A chunk per delta of one field; `beside` stands in every delta."""
         deltas: list[Fields] = [{name: text, **extra} for text in texts]
-        return [self.said(**delta) for delta in deltas]
+        return [self.delta(**delta) for delta in deltas]
 
     def usage(self, usage: Usage, *, details: bool = True) -> Message:
         """The extra chunk with usage and without choices."""
@@ -61,7 +62,7 @@ class Server:
         function = {"name": name, "arguments": ""}
         first = {"index": index, "id": f"call_{index}", "type": "function", "function": function}
         rest = [{"index": index, "function": {"arguments": text}} for text in fragments]
-        return [self.said(tool_calls=[each]) for each in (first, *rest)]
+        return [self.delta(tool_calls=[each]) for each in (first, *rest)]
 
 
 def counted(usage: Usage, *, details: bool = True) -> Fields:
@@ -80,9 +81,17 @@ def answer(
         server.opening(),
         *server.each(name, deltas(thought)),
         *server.each("content", deltas(text)),
-        server.said(finish="stop"),
+        server.delta(finish="stop"),
         *counts,
         DONE,
+    ]
+
+
+def by_the_clock() -> Step:
+    """Each chunk was created a second after the one before."""
+    return lambda pieces: [
+        Message({**p.payload, "created": time}) if isinstance(p, Message) else p
+        for time, p in enumerate(pieces, CREATED_AT)
     ]
 
 
@@ -93,10 +102,10 @@ def later(message: Message, seconds: int) -> Message:
 def copilot() -> list[Message]:
     """Few large chunks, each with usage; the opaque data comes with the last text."""
     server = Server(repeats_role=True, bare=True)
-    finish = server.said(content=" a little after sunset.", finish="stop").payload
+    finish = server.delta(content=" a little after sunset.", finish="stop").payload
     chunks = [
         *server.each("reasoning_text", [DUSK[:40], DUSK[40:]], content=None),
-        server.said(content="They are lit in the evening,"),
+        server.delta(content="They are lit in the evening,"),
         Message(put(finish, "choices.0.delta.reasoning_opaque", opaque("copilot", 32))),
     ]
     parts = [_without_object(chunk, second) for second, chunk in enumerate(chunks)]
@@ -131,13 +140,13 @@ def side_by_side(choices: Sequence[tuple[str, str]]) -> list[Message]:
         for thought, text in choices
     ]
     return [
-        *(server.said(index=index, role="assistant", content="") for index in numbers),
+        *(server.delta(index=index, role="assistant", content="") for index in numbers),
         *(
-            server.said(index=index, **events[index][turn])
+            server.delta(index=index, **events[index][turn])
             for turn in range(max(map(len, events)))
             for index in numbers
             if turn < len(events[index])
         ),
-        *(server.said(index=index, finish="stop") for index in numbers),
+        *(server.delta(index=index, finish="stop") for index in numbers),
         DONE,
     ]

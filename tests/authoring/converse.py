@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from conformance.core.binary import encode_message
+from conformance.core.binary import MESSAGE_TYPE, encode_message, with_text_header
 from tests.authoring.draft import Draft
+from tests.authoring.edits import Step
 from tests.authoring.pieces import Fields, Message, Piece, compact, deltas, opaque
 
 STREAM: Final = "application/vnd.amazon.eventstream"
@@ -136,3 +137,38 @@ def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) ->
 
 def _path(model: str, operation: str) -> str:
     return f"/model/{model.replace(':', '%3A')}/{operation}"
+
+
+Rewriting = Callable[[Message], Piece]
+
+
+def replaced(old: bytes, new: bytes) -> Rewriting:
+    """Other bytes of the same length in a message, under checksums that are right."""
+    return lambda message: resealed(message.encode().replace(old, new, 1))
+
+
+def begun_only() -> Rewriting:
+    """The first bytes of a message."""
+    return lambda message: message.encode()[:40]
+
+
+def untyped() -> Rewriting:
+    """A message does not say whether it is an event."""
+    return lambda message: with_text_header(message.encode(), MESSAGE_TYPE, "")
+
+
+def not_raised() -> Rewriting:
+    """An exception comes as if it were an event."""
+
+    def rewriting(message: Message) -> Piece:
+        assert isinstance(message, Framed)
+        return replace(message, plain=True)
+
+    return rewriting
+
+
+def keyed() -> Step:
+    """Each message as an event whose one key is its type."""
+    return lambda pieces: [
+        Message({p.event: p.payload}) if isinstance(p, Message) else p for p in pieces
+    ]

@@ -14,7 +14,7 @@ _TRANSIENT: Final = ("_delta", "message_start", "assistant.reasoning", "assistan
 
 
 def run(events: Iterable[Fields], *, code: int = 0) -> list[Line]:
-    """The lines of a run: what the user said, the events, and how it ended."""
+    """The lines of a run: what the user message_events, the events, and how it ended."""
     asked = event("user.message", {"content": "When is low water?", "turnId": "0"})
     made = [asked, *events, event("assistant.idle", {})]
     lines = [Line(_line(n, each["type"], each["data"])) for n, each in enumerate(made)]
@@ -33,7 +33,7 @@ def thought(number: int, text: str) -> list[Fields]:
     return delta_events("reasoning", number, deltas(text))
 
 
-def said(number: int, text: str, **more: Any) -> list[Fields]:
+def message_events(number: int, text: str, **more: Any) -> list[Fields]:
     """A message, and the reasoning that was streamed before it, stated behind it."""
     thinks = {"reasoningText": TIDE} if number == 0 else {}
     whole = message(number, text, **thinks, **more)
@@ -83,7 +83,7 @@ def tried_again() -> list[Fields]:
     """The provider's answer breaks off, and the model is asked again."""
     cut = [*thought(7, "High water"), *_started(7), *delta_events("message", 7, ["Low "])]
     again = event("assistant.turn_retry", {"turnId": "0", "reason": "streaming_error"})
-    return turn(0, cut, [again], thought(0, TIDE), said(0, TIDE_TEXT))
+    return turn(0, cut, [again], thought(0, TIDE), message_events(0, TIDE_TEXT))
 
 
 def failed() -> list[Fields]:

@@ -44,10 +44,12 @@ def place(pieces: Pieces, where: Where, nth: int = 0) -> int:
     return found[nth]
 
 
-def drop(where: Where, nth: int = 0) -> Step:
+def drop(where: Where, nth: int = 0, count: int = 1) -> Step:
+    """The piece is missing, and those after it that `count` names."""
+
     def step(pieces: Pieces) -> list[Piece]:
         spot = place(pieces, where, nth)
-        return [*pieces[:spot], *pieces[spot + 1 :]]
+        return [*pieces[:spot], *pieces[spot + count :]]
 
     return step
 
@@ -153,6 +155,11 @@ def retype(where: Where, kind: str, nth: int = 0) -> Step:
 def raw(where: Where, old: bytes, new: bytes, nth: int = 0) -> Step:
     """Other bytes in one event, as no JSON library would write them."""
     return _edit(where, nth, lambda message: message.encode().replace(old, new, 1))
+
+
+def rewrite(where: Where, edited: Callable[[Message], Piece], nth: int = 0) -> Step:
+    """Whatever a function of the writer makes of one event."""
+    return _edit(where, nth, edited)
 
 
 def keep(where: Where, nth: int = 0) -> Step:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from tests.authoring.draft import stream_draft
+from tests.authoring.edits import Step
 from tests.authoring.pieces import Fields, Message, Piece, compact, deltas
 
 MODEL: Final = "gemini-3-think"
@@ -51,7 +52,7 @@ def call_in_pieces(name: str, signature: str, *pieces: Fields) -> list[Fields]:
     return [begun, *middle, {"functionCall": {}}]
 
 
-def said(text: str, pieces: Sequence[str] = ()) -> list[Fields]:
+def text_parts(text: str, pieces: Sequence[str] = ()) -> list[Fields]:
     return [{"text": piece} for piece in pieces or deltas(text, 4)]
 
 
@@ -109,3 +110,8 @@ def array(payloads: Sequence[Fields]) -> tuple[Piece, ...]:
 
 def error(message: str = "The model has stopped.", code: int = 500) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, "status": "INTERNAL"}}
+
+
+def as_array() -> Step:
+    """The chunks of an event stream as elements of an array."""
+    return lambda pieces: [*array([p.payload for p in pieces if isinstance(p, Message)])]

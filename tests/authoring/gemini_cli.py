@@ -9,7 +9,7 @@ from tests.authoring.pieces import Fields, Line
 
 
 def run(events: Iterable[Fields], **stated: Any) -> list[Line]:
-    """The lines of a run: its session, what the user said, the events, and its result."""
+    """The lines of a run: its session, what the user text_events, the events, and its result."""
     inner = [*events]
     begun = {
         "type": "init",
@@ -32,7 +32,7 @@ def run(events: Iterable[Fields], **stated: Any) -> list[Line]:
     ]
 
 
-def said(pieces: Iterable[str]) -> list[Fields]:
+def text_events(pieces: Iterable[str]) -> list[Fields]:
     message = {"type": "message", "role": "assistant"}
     return [{**message, "content": each, "delta": True} for each in pieces]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Final
 
-from tests.authoring.pieces import Fields, Message, deltas
+from tests.authoring.edits import Step
+from tests.authoring.pieces import Fields, Message, at, deltas
 
 RUN: Final = "01a20000-0000-7000-8000-synthetic0001"
 CALL: Final = "call_synthetic_1"
@@ -30,7 +31,7 @@ class Graph:
     def values(self, namespace: str = "") -> Message:
         return Message({"messages": list(self.state)}, _named("values", namespace))
 
-    def said(
+    def streamed(
         self, pieces: Sequence[Fields], whole: Fields, namespace: str = "", node: str = "model"
     ) -> Iterator[Message]:
         """Chunks of a message, what its node gives, and the state."""
@@ -130,3 +131,16 @@ def failed(code: str, message: str) -> Message:
 
 def _named(name: str, namespace: str) -> str:
     return f"{name}|{namespace}" if namespace else name
+
+
+def streamed_by_both() -> Step:
+    """The graph around a graph streams the chunks that the inner one streams."""
+    return lambda pieces: [
+        copy
+        for piece in pieces
+        for copy in (
+            [piece, Message(piece.payload, "messages")]
+            if isinstance(piece, Message) and at(piece.payload, "0.type") == "AIMessageChunk"
+            else [piece]
+        )
+    ]

@@ -36,23 +36,25 @@ drafted = partial(stream_draft, dialect=DIALECT, path="/runs/stream")
 
 
 def drafts() -> Iterator[Draft]:
-    yield drafted("langgraph/thinking-then-text", asked(), _thinking(), sizes=(900, 31, 4000))
-    yield drafted("langgraph/no-thinking", asked(), _plain())
-    yield drafted("langgraph/tool-round", asked(), _tools(), sizes=(777, 1200))
-    yield drafted("langgraph/chat", asked(), _chat())
-    yield drafted("langgraph/responses", asked(), _responses(), profile="openai-responses")
-    yield drafted("langgraph/blocks-v1", asked(), _version_one())
-    yield drafted("langgraph/subgraph", asked(stream_subgraphs=True), _subgraph())
-    yield drafted("langgraph/side-by-side", asked(), _beside())
-    yield drafted("langgraph/partial", asked(modes=("messages",)), _partial())
-    yield drafted("langgraph/states", asked(modes=("values", "updates")), _states())
-    yield drafted("langgraph/length", asked(), _thinking("max_tokens"))
-    yield drafted("langgraph/error-in-text", asked(), _failing())
-    yield drafted("langgraph/error-alone", asked(), _refused())
+    yield drafted(
+        "langgraph/thinking-then-text", request_body(), _thinking(), sizes=(900, 31, 4000)
+    )
+    yield drafted("langgraph/no-thinking", request_body(), _plain())
+    yield drafted("langgraph/tool-round", request_body(), _tools(), sizes=(777, 1200))
+    yield drafted("langgraph/chat", request_body(), _chat())
+    yield drafted("langgraph/responses", request_body(), _responses(), profile="openai-responses")
+    yield drafted("langgraph/blocks-v1", request_body(), _version_one())
+    yield drafted("langgraph/subgraph", request_body(stream_subgraphs=True), _subgraph())
+    yield drafted("langgraph/side-by-side", request_body(), _beside())
+    yield drafted("langgraph/partial", request_body(modes=("messages",)), _partial())
+    yield drafted("langgraph/states", request_body(modes=("values", "updates")), _states())
+    yield drafted("langgraph/length", request_body(), _thinking("max_tokens"))
+    yield drafted("langgraph/error-in-text", request_body(), _failing())
+    yield drafted("langgraph/error-alone", request_body(), _refused())
     yield _waited()
 
 
-def asked(modes: tuple[str, ...] = MODES, **more: Any) -> Fields:
+def request_body(modes: tuple[str, ...] = MODES, **more: Any) -> Fields:
     state = {"messages": [{"type": "human", "content": ASKED}]}
     return {"assistant_id": "agent", "input": state, "stream_mode": list(modes), **more}
 
@@ -72,7 +74,7 @@ def _whole(parts: tuple[Fields, ...], last: Fields, **more: Any) -> Fields:
 
 def _answer(graph: Graph, *parts: Fields, reason: str = "end_turn", **place: str) -> list[Message]:
     last = ended(reason, usage(31, 22))
-    return list(graph.said([{}, *blocks(*parts), last], _whole(parts, last), **place))
+    return list(graph.streamed([{}, *blocks(*parts), last], _whole(parts, last), **place))
 
 
 def _thinking(reason: str = "end_turn") -> list[Message]:
@@ -91,7 +93,7 @@ def _tools() -> list[Message]:
     last = ended("tool_use", usage(40, 15))
     called = {"name": "read_board", "args": {"line": "fog"}, "id": CALL, "type": "tool_call"}
     whole = _whole(parts, last, tool_calls=[called])
-    first = graph.said([*blocks(*parts), *calling(ARGUMENTS, 1), last], whole)
+    first = graph.streamed([*blocks(*parts), *calling(ARGUMENTS, 1), last], whole)
     return [
         *graph.begin(),
         *first,
@@ -111,7 +113,7 @@ def _chat() -> list[Message]:
     sent: list[Fields] = [*thoughts, *texts, *ends]
     pieces = [{"content": "", **each} for each in sent]
     kept: Fields = {"additional_kwargs": {"reasoning_content": THOUGHT}, "usage_metadata": counts}
-    return [*graph.begin(), *graph.said(pieces, {"content": TEXT, **reason, **kept})]
+    return [*graph.begin(), *graph.streamed(pieces, {"content": TEXT, **reason, **kept})]
 
 
 def _responses() -> list[Message]:
@@ -137,7 +139,7 @@ def _responses() -> list[Message]:
         "response_metadata": {"id": "resp_1", "model_provider": "openai"},
     }
     pieces: list[Fields] = [opening, *sent, {"content": [sealed]}, *texts, last]
-    return [*graph.begin(), *graph.said(pieces, whole)]
+    return [*graph.begin(), *graph.streamed(pieces, whole)]
 
 
 def _version_one() -> list[Message]:
@@ -154,7 +156,7 @@ def _version_one() -> list[Message]:
     at = next(n for n, each in enumerate(pieces) if each["content"][0]["type"] == "text")
     last = ended("end_turn", usage(31, 22))
     pieces = [*pieces[:at], {"content": [signed]}, *pieces[at:], last]
-    return [*graph.begin(), *graph.said(pieces, _whole(parts, last))]
+    return [*graph.begin(), *graph.streamed(pieces, _whole(parts, last))]
 
 
 def _subgraph() -> list[Message]:
@@ -219,6 +221,6 @@ def _waited() -> Draft:
     graph = Graph(ASKED)
     _answer(graph, thought(), text())
     facts = {"path": "/runs/wait", "content_type": JSON_BODY}
-    body = {key: value for key, value in asked().items() if key != "stream_mode"}
+    body = {key: value for key, value in request_body().items() if key != "stream_mode"}
     pieces = (compact({"messages": graph.state}).encode(),)
     return stream_draft("langgraph/waited", body, pieces, dialect=DIALECT, **facts)

@@ -53,7 +53,7 @@ def thought(text: str, **more: Any) -> list[Message]:
     return [parts(thinking(piece, **more)) for piece in deltas(text)]
 
 
-def said(texts: Iterable[str]) -> list[Message]:
+def text_chunks(texts: Iterable[str]) -> list[Message]:
     return [chunk(content=each) for each in texts]
 
 

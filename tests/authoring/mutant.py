@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -11,16 +11,12 @@ from tests.authoring.edits import Step
 from tests.authoring.pieces import Message
 from tests.authoring.turns import Turn
 
-Reported = list[dict[str, Any]]
 DEMO: Final = "demo/summary"
-
-
-SAID_ONCE: Final = "thinking/stream/said-once"
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """`steps` edit the pieces of `base`, `retold` what its client reported, `facts` the rest.
+    """`steps` edit the pieces of `base`, `reported` what its client reported, `facts` the rest.
 
     These mean the first exchange; `turns` edit any of them, by number. `rule` is the one that it is
     made for, `also` are others that cannot but fail with it.
@@ -30,7 +26,6 @@ class Mutant:
     base: str
     steps: tuple[Step, ...] = ()
     also: tuple[str, ...] = ()
-    retold: Callable[[Reported], Reported] | None = None
     reported: tuple[Step, ...] = ()
     answer_of: str | Mapping[int, Any] = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -48,8 +43,6 @@ class Mutant:
         for step in self.steps:
             pieces = step(pieces)
         seen = base.seen
-        if self.retold is not None:
-            seen = tuple(self.retold([dict(event) for event in base.seen or ()]))
         if self.reported:
             seen = self._reported(base.seen or ())
         return replace(

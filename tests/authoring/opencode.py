@@ -15,7 +15,7 @@ def thought(text: str) -> Fields:
     return {"type": "reasoning", "text": text}
 
 
-def said(text: str) -> Fields:
+def text_part(text: str) -> Fields:
     return {"type": "text", "text": text}
 
 

@@ -8,6 +8,9 @@ from typing import Any, Final
 from tests.authoring.pieces import Fields, Message, deltas
 
 BEGUN: Final = 1767600000000  # milliseconds
+ASKED: Final = "When does the bakery open?"
+HOURS: Final = "The sign has two lines, and the upper one is for weekdays: from six to noon."
+OPENS: Final = "At six, from Monday to Friday."
 CONNECTED: Final = Message({"type": "server.connected", "properties": {}})
 BEAT: Final = Message({"type": "server.heartbeat", "properties": {}})
 
@@ -25,7 +28,7 @@ class Session:
         info: Fields = {"id": self.name, "title": "A talk", "version": "1.18.33"}
         return self.sent("session.created", info={**info, "parentID": parent} if parent else info)
 
-    def asked(self, text: str) -> list[Message]:
+    def user_asks(self, text: str) -> list[Message]:
         """The user asks, and the session is busy."""
         self.question = self._next("msg")
         part = {"type": "text", "text": text}
@@ -114,3 +117,11 @@ class Session:
 
 def failure(name: str, message: str, **data: Any) -> Fields:
     return {"name": name, "data": {"message": message, **data}}
+
+
+def answered_twice() -> list[Message]:
+    """The model does not say why it stopped, and is asked once more."""
+    talk = Session()
+    events = [*talk.user_asks(ASKED), *talk.begun(), *talk.text(OPENS), *talk.over("unknown")]
+    more = [*talk.begun(), *talk.text("From six on."), *talk.over(), *talk.idle()]
+    return [CONNECTED, *events, *more]

@@ -8,13 +8,18 @@ from itertools import zip_longest
 from typing import Final
 
 from tests.authoring.draft import Draft, stream_draft
-from tests.authoring.opencode_bus import BEAT, CONNECTED, Session, failure
+from tests.authoring.opencode_bus import (
+    ASKED,
+    BEAT,
+    CONNECTED,
+    HOURS,
+    OPENS,
+    Session,
+    failure,
+)
 from tests.authoring.pieces import Message
 
 DIALECT: Final = "opencode.serve"
-ASKED: Final = "When does the bakery open?"
-HOURS: Final = "The sign has two lines, and the upper one is for weekdays: from six to noon."
-OPENS: Final = "At six, from Monday to Friday."
 SIGN: Final = {"filePath": "sign.txt"}
 
 drafted = partial(stream_draft, asked={}, dialect=DIALECT, path="/event", method="GET")
@@ -28,7 +33,7 @@ def answered(
     talk: Session, question: str = ASKED, thought: str = HOURS, text: str = OPENS
 ) -> list[Message]:
     """A turn with a thought and a text."""
-    sent = [*talk.asked(question), *talk.begun(), *talk.thought(thought), *talk.text(text)]
+    sent = [*talk.user_asks(question), *talk.begun(), *talk.thought(thought), *talk.text(text)]
     return [*sent, *talk.over(), *talk.idle()]
 
 
@@ -41,10 +46,16 @@ def drafts() -> Iterator[Draft]:
     talk = Session()
     yield _heard("thought-then-text", talk.created(), *answered(talk), sizes=(131, 7, 900))
     talk = Session()
-    sent = [*talk.asked(ASKED), *talk.begun(), *talk.text(OPENS)]
+    sent = [*talk.user_asks(ASKED), *talk.begun(), *talk.text(OPENS)]
     yield _heard("text-alone", *sent, *talk.over(), *talk.idle())
     talk = Session()
-    sent = [*talk.asked(ASKED), *talk.begun(), *talk.thought(HOURS), BEAT, *talk.text("At six, f")]
+    sent = [
+        *talk.user_asks(ASKED),
+        *talk.begun(),
+        *talk.thought(HOURS),
+        BEAT,
+        *talk.text("At six, f"),
+    ]
     yield _heard("cut-at-limit", *sent, *talk.over("length"), *talk.idle())
     talk = Session()
     yield _heard("two-turns", *answered(talk), *_answered_next(talk))
@@ -66,13 +77,13 @@ def _overheard() -> Iterator[Draft]:
 def _calls() -> Iterator[Draft]:
     """Turns with tools, which opencode runs, one of them with a subagent."""
     talk = Session()
-    asked = [*talk.asked(ASKED), *talk.begun(), *talk.thought("The sign has to be read.")]
+    asked = [*talk.user_asks(ASKED), *talk.begun(), *talk.thought("The sign has to be read.")]
     sent = [*asked, *talk.text("Let me look."), *talk.called("read", SIGN, output="1: six to noon")]
     lost = talk.called("read", {"filePath": "door.txt"}, error="File not found: door.txt")
     more = [*talk.over("tool-calls"), *talk.begun(), *talk.text(OPENS)]
     yield _heard("tool-then-text", *sent, *lost, *more, *talk.over(), *talk.idle())
     talk, helper = Session(), Session("ses_2")
-    asked = [*talk.asked(ASKED), *talk.begun()]
+    asked = [*talk.user_asks(ASKED), *talk.begun()]
     pending, running, done = talk.called("task", {"prompt": ASKED}, output="At six.")
     helped = [helper.created("ses_1"), *answered(helper)]
     more = [*talk.over("tool-calls"), *talk.begun(), *talk.text(OPENS), *talk.over(), *talk.idle()]
@@ -82,20 +93,20 @@ def _calls() -> Iterator[Draft]:
 def _failures() -> Iterator[Draft]:
     busy = failure("APIError", "The model is overloaded.", statusCode=529, isRetryable=False)
     talk = Session()
-    sent = [*talk.asked(ASKED), *talk.begun()[:1], talk.failed(busy), *talk.idle()]
+    sent = [*talk.user_asks(ASKED), *talk.begun()[:1], talk.failed(busy), *talk.idle()]
     yield _heard("failed-at-once", *sent, talk.completed(error=busy), *talk.idle())
     talk = Session()
     aborted = failure("MessageAbortedError", "Aborted")
-    *sent, end = [*talk.asked(ASKED), *talk.begun(), *talk.thought(HOURS)]
+    *sent, end = [*talk.user_asks(ASKED), *talk.begun(), *talk.thought(HOURS)]
     late = [end, talk.completed(error=aborted), *talk.idle()]
     yield _heard("aborted", *sent, talk.failed(aborted), *talk.idle(), *late, *_answered_next(talk))
     talk = Session()
-    sent = [*talk.asked(ASKED), *talk.begun(), *talk.text("At si", ends=False)]
+    sent = [*talk.user_asks(ASKED), *talk.begun(), *talk.text("At si", ends=False)]
     again = [talk.status("retry", attempt=1, message="broken off", next=0), talk.status("busy")]
     retried = [talk.started(), *talk.text(OPENS), *talk.over(), *talk.idle()]
     yield _heard("tried-again", *sent, *again, *retried)
     talk = Session()
     blocked = failure("ContentFilterError", "The answer was blocked.")
-    sent = [*talk.asked(ASKED), *talk.begun(), *talk.text("At six, from")]
+    sent = [*talk.user_asks(ASKED), *talk.begun(), *talk.text("At six, from")]
     filtered = [*talk.over("content-filter", blocked), talk.failed(blocked)]
     yield _heard("filtered", *sent, *filtered, *talk.idle())

@@ -13,7 +13,7 @@ ARGUMENTS: Final = '{"harbour":"Esbjerg"}'
 NAME: Final = "get_tides"
 
 
-def asked(*history: Fields, **more: Any) -> Fields:
+def request_body(*history: Fields, **more: Any) -> Fields:
     question = {"role": "user", "content": TIDE}
     return {"model": "think-1", "input": [question, *history], "stream": True, **more}
 

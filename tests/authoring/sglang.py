@@ -8,7 +8,7 @@ from typing import Any
 from tests.authoring.pieces import DONE, Fields, Message
 
 
-def asked(**more: Any) -> Fields:
+def request_body(**more: Any) -> Fields:
     parameters = {"max_new_tokens": 64, "temperature": 0}
     return {
         "text": "When does the gate open? ",

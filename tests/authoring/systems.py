@@ -16,9 +16,9 @@ def proxied() -> list[Message]:
     server = Server(repeats_role=True, bare=True)
     chunks = [
         *server.each("reasoning_text", deltas(THOUGHT), content=""),
-        server.said(content="", reasoning_opaque=opaque("copilot", 32)),
+        server.delta(content="", reasoning_opaque=opaque("copilot", 32)),
         *server.each("content", deltas(ANSWER)),
-        server.said(content="", finish="stop"),
+        server.delta(content="", finish="stop"),
     ]
     return [*map(_without_object, chunks), DONE]
 

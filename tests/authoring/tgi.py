@@ -10,7 +10,7 @@ TEXT: Final = "The horn sounds every minute."
 END: Final = "<|im_end|>"
 
 
-def asked(*, details: bool = True, **more: Any) -> Fields:
+def request_body(*, details: bool = True, **more: Any) -> Fields:
     parameters = {"details": details, "max_new_tokens": 64, **more}
     return {"inputs": "Is the horn on? ", "parameters": parameters}
 

@@ -46,9 +46,9 @@ def _acp_turn(number: int) -> Iterator[Line]:
 
 def _acp_session() -> Iterator[Line]:
     """What both sides say, from the handshake on."""
-    yield acp.asked("initialize", 0, protocolVersion=1, clientCapabilities={})
+    yield acp.request("initialize", 0, protocolVersion=1, clientCapabilities={})
     yield acp.answered(0, protocolVersion=1, agentCapabilities={})
-    yield acp.asked("session/new", 1, cwd="/project", mcpServers=[])
+    yield acp.request("session/new", 1, cwd="/project", mcpServers=[])
     yield acp.answered(1, sessionId=acp.SESSION)
     for number in (1, 2):
         asked = acp.prompt("Why does the sea rise?")

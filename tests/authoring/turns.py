@@ -29,6 +29,11 @@ def asks_not(path: str) -> Turn:
     return lambda draft: replace(draft, asked=cut(draft.asked, path))
 
 
+def sends(*headers: tuple[str, str]) -> Turn:
+    """The request has these headers beside those that every one has."""
+    return lambda draft: replace(draft, headers=headers)
+
+
 def answers(*steps: Step) -> Turn:
     """Other pieces come back."""
 

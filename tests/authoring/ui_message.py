@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any, Final
 
 from tests.authoring.draft import stream_draft
-from tests.authoring.pieces import DONE, Fields, Message, characters, compact, deltas
+from tests.authoring.pieces import DONE, Fields, Message, characters, compact, deltas, opaque
 
 HEADER: Final = ("x-vercel-ai-ui-message-stream", "v1")
 START: Final[Fields] = {"type": "start", "messageId": "answer-1"}
@@ -65,3 +65,18 @@ def answer(steps: Iterable[list[Fields]], reason: str = "stop") -> tuple[Message
     """A whole stream."""
     parts = [START, *chain.from_iterable(steps), part("finish", finishReason=reason)]
     return (*map(Message, parts), DONE)
+
+
+def summarised_part(item: str, text: str) -> list[Fields]:
+    """A part of a summary with the two sealed values of its item; the later one counts."""
+    begun, over = (
+        own(itemId=item, reasoningEncryptedContent=opaque(f"{item} {which}", size))
+        for which, size in (("begins", 48), ("ends", 96))
+    )
+    events = written("reasoning", f"{item}:0", text, **begun)
+    return [*events[:-1], {**events[-1], **over}]
+
+
+def messages_of(parts: Iterable[Fields]) -> list[Message]:
+    """A stream that does not end as others do."""
+    return [*map(Message, parts)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
@@ -322,6 +323,7 @@ def test_types_that_are_no_texts_have_no_columns(dialect: str) -> None:
 OTHERS: Any = (None, True, -1, 1.5, "", "x", [], [1], ["x"], {}, {"a": [1]})
 
 
+@cache
 def recorded_frames(dialect: str) -> list[list[Frame]]:
     """Frames of a few short recordings, each of which has an event that the others lack."""
     known: set[str] = set()

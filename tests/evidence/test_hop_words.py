@@ -14,7 +14,7 @@ from conformance.core import shipped
 from conformance.core.events import Exchange
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
-from tests.authoring.opencode import said, thought
+from tests.authoring.opencode import text_part, thought
 from tests.evidence.two_hops import (
     TOOLS,
     Payload,
@@ -175,13 +175,13 @@ FOUR: Final = ("message", "Four.")
             codex_exec(*(("reasoning", each) for each in SUMMARY[0]), ("agent_message", "Four.")),
             {"hop/thinking"},
         ),
-        (opencode_run(*map(thought, SUMMARY), said("Four.")), set()),
+        (opencode_run(*map(thought, SUMMARY), text_part("Four.")), set()),
         (
-            opencode_run(thought("\n\n".join(SUMMARY)), said("Four.")),
+            opencode_run(thought("\n\n".join(SUMMARY)), text_part("Four.")),
             {"hop/thinking"},
         ),
-        (opencode_run(thought(SUMMARY[0]), said("Four.")), {"hop/thinking"}),
-        (opencode_run(*map(thought, SUMMARY), said("Five.")), {"hop/text"}),
+        (opencode_run(thought(SUMMARY[0]), text_part("Four.")), {"hop/thinking"}),
+        (opencode_run(*map(thought, SUMMARY), text_part("Five.")), {"hop/text"}),
         (
             vercel(*vercel_part("reasoning", "\n\n".join(SUMMARY)), *vercel_part("text", "Four.")),
             {"hop/thinking"},

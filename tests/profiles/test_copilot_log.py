@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.recordings.check import check_paths
-from tests.authoring.copilot import event, run, said, thought, turn
+from tests.authoring.copilot import event, message_events, run, thought, turn
 from tests.authoring.pieces import Line
 
 STARTED = event("session.start", {"sessionId": "s", "version": 1, "producer": "copilot-agent"})
@@ -20,7 +20,7 @@ STARTED = event("session.start", {"sessionId": "s", "version": 1, "producer": "c
 def test_a_log_never_becomes_idle(
     is_log: bool, profile: str, found: set[str], tmp_path: Path
 ) -> None:
-    lines = [each.payload for each in run(turn(0, thought(0, "a b"), said(1, "c d")))]
+    lines = [each.payload for each in run(turn(0, thought(0, "a b"), message_events(1, "c d")))]
     kept = [each for each in lines if not each.get("ephemeral") and each["type"] != "result"]
     assert len(kept) < len(lines)
     file = tmp_path / "events.jsonl"

@@ -1,4 +1,4 @@
-"""An engine of a small random model, one for each module that has no engine of its own."""
+"""An engine of a small random model, and a server for all clients that ask one of a plain kind."""
 
 from __future__ import annotations
 
@@ -27,3 +27,14 @@ def engine(folder: Path) -> Iterator[Engine]:
     made = Engine.load(folder, max_batch=BATCH, device="cpu")
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of a server process; to start one takes seconds."""
+    from tests.reference.test_server_process import server  # noqa: PLC0415 - loads vendors' clients
+
+    port_file = tmp_path_factory.mktemp("server") / "port"
+    with server("--port-file", str(port_file)) as base:
+        assert base.endswith(f":{port_file.read_text().strip()}")
+        yield base

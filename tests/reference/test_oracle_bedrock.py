@@ -55,8 +55,8 @@ def client_at(url: str) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    with server() as url, client_at(url) as made:
+def client(url: str) -> Iterator[Any]:
+    with client_at(url) as made:
         yield made
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.targets.replay import serving
 from tests.reference.replays import replayed
-from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +28,8 @@ REPLAYED = [
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[cohere.ClientV2]:
-    with server() as url, httpx.Client() as http:
+def client(url: str) -> Iterator[cohere.ClientV2]:
+    with httpx.Client() as http:
         yield cohere.ClientV2(api_key=KEY, base_url=url, httpx_client=http)
 
 

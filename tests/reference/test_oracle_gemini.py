@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import httpx
@@ -14,7 +14,7 @@ from conformance.core.events import Request, Response
 from conformance.judging.checker import Checker
 from conformance.targets.replay import serving
 from tests.reference.replays import replayed
-from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA
 
 pytestmark = pytest.mark.slow
 
@@ -40,12 +40,6 @@ def connected(url: str) -> genai.Client:
     return genai.Client(
         api_key=KEY, http_options=types.HttpOptions(base_url=url, api_version="v1beta")
     )
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with server() as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

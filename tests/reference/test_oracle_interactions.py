@@ -11,7 +11,7 @@ from google.genai import types
 
 from conformance.targets.replay import serving
 from tests.reference.replays import replayed
-from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA
 
 pytestmark = pytest.mark.slow
 
@@ -33,10 +33,9 @@ def connected(url: str) -> genai.Client:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    with server() as url:
-        connection = connected(url)  # who lets it go closes it
-        yield connection.interactions
+def client(url: str) -> Iterator[Any]:
+    connection = connected(url)
+    yield connection.interactions  # noqa: PT022 - who lets the connection go closes it
 
 
 def joined(events: Iterable[Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.targets.replay import ReplayOptions, serving
 from tests.reference.replays import replayed
-from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA
 
 pytestmark = pytest.mark.slow
 
@@ -22,8 +22,8 @@ GENERATED = ("thinking-then-text", "thinks-by-default", "thinking-off", "length"
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[ollama.Client]:
-    with server() as url, ollama.Client(url, headers={"authorization": f"Bearer {KEY}"}) as made:
+def client(url: str) -> Iterator[ollama.Client]:
+    with ollama.Client(url, headers={"authorization": f"Bearer {KEY}"}) as made:
         yield made
 
 

@@ -54,14 +54,6 @@ def server(*arguments: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    port_file = tmp_path_factory.mktemp("server") / "port"
-    with server("--port-file", str(port_file)) as base:
-        assert base.endswith(f":{port_file.read_text().strip()}")
-        yield base
-
-
-@pytest.fixture(scope="module")
 def oai(url: str) -> Iterator[openai.OpenAI]:
     with openai.OpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0) as client:
         yield client

@@ -23,7 +23,7 @@ from reference_impl.server.engine import Finish, ReasoningDelta, Start, TextDelt
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from tests.reference.scripted_engine import ScriptedEngine
-from tests.reference.test_server_process import KEY, MODEL, server
+from tests.reference.test_server_process import KEY, MODEL
 
 THINK = (Start(7), ReasoningDelta("2 plus 2.", 3), TextDelta("4"), Finish("stop", Usage(7, 9, 6)))
 ASK: dict[str, Any] = {"type": "response.create", "model": "scripted", "input": "2 + 2?"}
@@ -178,10 +178,9 @@ def test_the_checker_finds_nothing_in_what_is_sent(tmp_path: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:connect.. must be used as a context manager")  # openai 3.57.0
-def test_the_official_client_talks_to_the_process() -> None:
+def test_the_official_client_talks_to_the_process(url: str) -> None:
     answers, earlier = [], None
     with (
-        server() as url,
         openai.OpenAI(base_url=f"{url}/v1", api_key=KEY) as client,
         client.responses.connect() as connection,
     ):

@@ -8,13 +8,25 @@ import pytest
 
 from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
-from tests.authoring.allowance_streams import billed_behind_the_end
 from tests.authoring.catalogue import good
 from tests.authoring.draft import write
 from tests.authoring.mutant import Mutant
 from tests.authoring.mutant_rows import rows
+from tests.authoring.stream_rows import read
 
-BILL = billed_behind_the_end()
+# OpenCode states the costs of an answer after `[DONE]`.
+(BILL,) = read("""
+writers: [chat]
+dialect: openai.chat
+path: /v1/chat/completions
+names: {SERVER: !Server {}}
+streams:
+  - name: opencode-go/bill
+    profile: opencode-go
+    asked: {model: think-1, messages: [{role: user, content: Why?}], stream: true}
+    answer: [!answer* [$SERVER, reasoning_content, Backing winds come first., To the left.],
+       !Message [{choices: [], cost: '0'}]]
+""")
 BESIDE = tuple(rows(Path(__file__).with_name("beside_allowances.yaml")))
 DRAFTS = {draft.name: draft for draft in (BILL, *good())}
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from conformance.core.errors import RemoteError
-from tests.authoring.a2a import Agent, said
+from tests.authoring.a2a import Agent, text_part
 from tests.evidence.two_hops import sse
 from tests.plain_results import violated
 from tests.runs.test_run_application import ran
@@ -55,7 +55,7 @@ class TalkingAgent:
         deltas = [each["choices"][0]["delta"] for each in chunks if each["choices"]]
         text = "".join(each.get("content") or "" for each in deltas)
         talk.append({"role": "assistant", "content": text})
-        found = [task, agent.artifact([said(text)]), agent.status("completed")]
+        found = [task, agent.artifact([text_part(text)]), agent.status("completed")]
         named: list[Any] = json.loads(json.dumps(found).replace(_context_of(task), given))
         return named
 

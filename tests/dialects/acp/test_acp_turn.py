@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from conformance.dialects.acp.messages import OVERFLOW
-from conformance.dialects.open_parts import MOST_OPEN
-from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader
 
 READER = PayloadReader("acp")
 read, semantic, kinds = READER.read, READER.semantic, READER.kinds
@@ -136,28 +132,6 @@ def test_what_an_extension_is_answered_ends_no_turn(number: int) -> None:
 
 def test_an_extension_is_unknown_and_no_error() -> None:
     assert wired({"method": "_vendor/note"}) == ["line.unknown"]
-
-
-def test_open_calls_are_bounded() -> None:
-    calls = [update("tool_call", toolCallId=str(n)) for n in range(MOST_OPEN + 10)]
-    assert wired(*calls).count(OVERFLOW) == 1
-
-
-EVENTS = st.sampled_from(
-    [
-        *(PROMPT, stopped(), stopped("cancelled"), {"id": 2, "error": {}}, {"id": [], "result": 3}),
-        *(chunk("thought", "a"), chunk("thought", "b", messageId="m"), chunk("thought", "")),
-        *(chunk("message", "c"), chunk("message", "d", messageId="m"), chunk("other", "e")),
-        *(update("tool_call", toolCallId="c"), update("tool_call", toolCallId=None, rawInput=3)),
-        *(update("tool_call_update", toolCallId="c", status="failed"), update("usage_update")),
-        *({"method": "fs/read_text_file", "id": 2}, {"method": "session/update"}, {"method": 3}),
-    ]
-)
-
-
-@given(st.lists(EVENTS, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    assert_each_ends_once(READER.read(*events))
 
 
 def test_a_call_has_its_name_where_that_is_reported_else_its_title() -> None:

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from conformance.dialects.agui.messages import OVERFLOW
-from conformance.dialects.open_parts import MOST_OPEN
-from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader
 
 READER = PayloadReader("agui", "event")
 read, semantic, kinds = READER.read, READER.semantic, READER.kinds
@@ -115,39 +110,3 @@ def test_a_snapshot_says_what_the_messages_hold() -> None:
 def test_an_interrupted_run_says_so() -> None:
     found = semantic(of("RUN_FINISHED", outcome={"type": "interrupt"}))
     assert found[0] == ("finish", {"reason": "interrupt"})
-
-
-def test_open_messages_are_bounded() -> None:
-    starts = [of("TEXT_MESSAGE_START", messageId=str(n)) for n in range(MOST_OPEN + 10)]
-    wired = [event.type for event in read(*starts) if event.layer == "wire"]
-    assert wired.count(OVERFLOW) == 1
-
-
-EVENTS = st.fixed_dictionaries(
-    {
-        "type": st.sampled_from(
-            [
-                *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "STEP_STARTED", "STEP_FINISHED"),
-                *("REASONING_START", "REASONING_END", "REASONING_ENCRYPTED_VALUE", "RAW"),
-                *("REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_END"),
-                *("TEXT_MESSAGE_START", "TEXT_MESSAGE_CONTENT", "TEXT_MESSAGE_END"),
-                *("TEXT_MESSAGE_CHUNK", "REASONING_MESSAGE_CHUNK", "TOOL_CALL_CHUNK"),
-                *("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "MESSAGES_SNAPSHOT"),
-            ]
-        )
-    },
-    optional={
-        "messageId": st.sampled_from(["m", "n", None, 1]),
-        "toolCallId": st.sampled_from(["c", "d", None]),
-        "delta": st.sampled_from(["", "a", None, 3]),
-        "encryptedValue": st.sampled_from(["", "x", None]),
-        "entityId": st.sampled_from(["m", "z"]),
-        "messages": st.sampled_from([None, [], [{"role": "reasoning", "content": 1}]]),
-        "outcome": st.sampled_from([None, {}, {"type": "cancelled"}]),
-    },
-)
-
-
-@given(st.lists(EVENTS, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    assert_each_ends_once(READER.read(*events))

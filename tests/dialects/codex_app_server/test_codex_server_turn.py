@@ -6,13 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conformance import check_chunks
-from conformance.dialects.codex_app_server.items import OVERFLOW
-from conformance.dialects.open_parts import MOST_OPEN
-from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader
 
 READER = PayloadReader("codex.app-server")
 read, semantic, kinds = READER.read, READER.semantic, READER.kinds
@@ -149,27 +145,3 @@ def test_what_a_tool_writes_comes_in_deltas_too(method: str, *, is_found: bool) 
     report = check_chunks([data], dialect="codex.app-server", profile="strict")
     rule = "wire/codex-app-server/item-fields"
     assert (rule in {finding.rule for finding in report.findings}) is is_found
-
-
-def test_open_items_are_bounded() -> None:
-    starts = [item("started", "webSearch", str(n)) for n in range(MOST_OPEN + 10)]
-    assert len(wired(OVERFLOW, *starts)) == 1
-
-
-EVENTS = st.sampled_from(
-    [
-        *(BEGUN, ended("completed"), ended("failed"), note("turn/completed", turn=3)),
-        *(summary("a"), summary("b", 1), raw("c"), note("item/reasoning/textDelta", delta="d")),
-        *(item("started", "reasoning"), item("completed", "reasoning", summary=["a", 3])),
-        *(item("completed", "reasoning", "j", content=["e"]), item("completed", "agentMessage")),
-        note("item/reasoning/summaryPartAdded", itemId="i", summaryIndex=None),
-        note("item/agentMessage/delta", itemId="i", delta="f"),
-        *(item("started", "webSearch"), item("completed", "webSearch", query="g")),
-        *(note("item/completed", item=None), {"method": 3}),
-    ]
-)
-
-
-@given(st.lists(EVENTS, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    assert_each_ends_once(READER.read(*events))

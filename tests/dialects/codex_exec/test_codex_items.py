@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from conformance.dialects.codex_exec.reader import OVERFLOW
-from conformance.dialects.open_parts import MOST_OPEN
-from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader
 
 READER = PayloadReader("codex.exec")
 read, semantic = READER.read, READER.semantic
@@ -61,31 +56,3 @@ def test_a_turn_fails_once() -> None:
     failed = {"type": "turn.failed", "error": {"message": "no"}}
     found = semantic(BEGUN, {"type": "error", "message": "no"}, failed)
     assert found[1:] == [("error", {"code": "", "message": "no"})]
-
-
-def test_open_calls_are_bounded() -> None:
-    kind = "command_execution"
-    starts = [{**item(kind, "started"), "item": {"type": kind, "id": str(n)}} for n in range(5000)]
-    wired = [event.type for event in read(*starts) if event.layer == "wire"]
-    assert len(starts) > MOST_OPEN
-    assert wired.count(OVERFLOW) == 1
-
-
-EVENTS = st.one_of(
-    st.sampled_from([BEGUN, {"type": "turn.completed"}, {"type": "turn.failed"}, {"type": 3}]),
-    st.builds(
-        lambda kind, what, i, text: {
-            "type": f"item.{what}",
-            "item": {"id": i, "type": kind, "text": text},
-        },
-        st.sampled_from(["reasoning", "agent_message", "command_execution", "web_search", None]),
-        st.sampled_from(["started", "updated", "completed"]),
-        st.sampled_from(["i", "j", None]),
-        st.sampled_from(["", "a", None, 3]),
-    ),
-)
-
-
-@given(st.lists(EVENTS, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    assert_each_ends_once(READER.read(*events))

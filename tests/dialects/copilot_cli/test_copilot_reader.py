@@ -12,9 +12,9 @@ from conformance.core.events import Event
 from tests.authoring.copilot import (
     event,
     message,
+    message_events,
     reasoning,
     run,
-    said,
     thought,
     turn,
 )
@@ -31,7 +31,7 @@ def read(payloads: Iterable[Any]) -> list[Event]:
 
 
 def test_a_thought_then_text_and_the_end() -> None:
-    lines = run(turn(0, thought(0, "a b"), said(1, "c d")))
+    lines = run(turn(0, thought(0, "a b"), message_events(1, "c d")))
     assert types_of(read(each.payload for each in lines)) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end"),
         *("text.start", "text.delta", "text.end", "done"),
@@ -52,7 +52,7 @@ def test_complete_events_are_reported_once() -> None:
 
 
 def test_what_was_begun_before_is_stated() -> None:
-    events = read([*said(1, "a"), reasoning(0, "b"), IDLE])
+    events = read([*message_events(1, "a"), reasoning(0, "b"), IDLE])
     stated = {each.type: each.data.get("stated") for each in events if each.layer == "wire"}
     assert (stated["assistant.message"], stated["assistant.reasoning"]) == ("a", None)
 
@@ -63,7 +63,7 @@ def test_sealed_reasoning_is_opaque() -> None:
 
 
 def test_a_subagent_says_nothing() -> None:
-    events = read({**each, "agentId": "a-1"} for each in turn(0, said(1, "a")))
+    events = read({**each, "agentId": "a-1"} for each in turn(0, message_events(1, "a")))
     assert types_of(events) == ["cut"]
 
 
@@ -82,7 +82,7 @@ def test_what_comes_to_an_end(lines: list[Any], wanted: list[str]) -> None:
 
 
 def test_a_turn_after_the_end_begins_the_next_answer() -> None:
-    events = read([*turn(0, said(1, "a")), IDLE, *turn(0, said(2, "b")), IDLE])
+    events = read([*turn(0, message_events(1, "a")), IDLE, *turn(0, message_events(2, "b")), IDLE])
     assert [each.answer for each in events if each.type == "text.delta"] == [1, 2]
 
 

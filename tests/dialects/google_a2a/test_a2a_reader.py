@@ -18,12 +18,12 @@ from tests.authoring.a2a import (
     LOCK,
     LOCK_TEXT,
     Agent,
-    asked,
     call,
+    request_body,
     result,
-    said,
     shown,
     streamed,
+    text_part,
     thought,
 )
 from tests.dialects.payloads import read_payloads, texts_of
@@ -53,9 +53,9 @@ def test_what_is_repeated_is_reported_once(expected: Any, version: str) -> None:
 @BOTH
 def test_the_work_is_distinguished_from_the_answer(version: str) -> None:
     agent = Agent(version)
-    status = agent.status("working", [said("I look.")])
+    status = agent.status("working", [text_part("I look.")])
     events = read(
-        agent.task(), status, agent.artifact([said("At one.")]), agent.status("completed")
+        agent.task(), status, agent.artifact([text_part("At one.")]), agent.status("completed")
     )
     spoken = [(e.data["text"], e.data.get("phase")) for e in events if e.type == "text.delta"]
     assert spoken == [("I look.", "commentary"), ("At one.", None)]
@@ -65,9 +65,9 @@ def test_the_work_is_distinguished_from_the_answer(version: str) -> None:
     ("last", "end"),
     [
         ({"state": "completed"}, ["done"]),
-        ({"state": "input-required", "parts": [said("Which?")]}, ["done"]),
+        ({"state": "input-required", "parts": [text_part("Which?")]}, ["done"]),
         ({"state": "working"}, ["cut"]),
-        ({"state": "failed", "parts": [said("It is away.")]}, ["error", "cut"]),
+        ({"state": "failed", "parts": [text_part("It is away.")]}, ["error", "cut"]),
     ],
 )
 @BOTH
@@ -88,7 +88,7 @@ def test_a_call_is_one_however_often_it_is_shown(version: str) -> None:
 
 def test_another_id_than_that_of_the_request_is_reported() -> None:
     task, status = Agent().task(), {**Agent().status("completed"), "id": 7}
-    events = read(task, status, request=asked())
+    events = read(task, status, request=request_body())
     assert [e.data["foreign_id"] for e in events if "foreign_id" in e.data] == [False, True]
 
 
@@ -144,7 +144,7 @@ def test_a_message_that_carries_on_names_the_context_and_is_a_message_of_its_own
     (scenario,) = load_scenarios(["app-answer"])
     first, later = scenario.steps
     agent = Agent("0.3")
-    found = [agent.task(), agent.artifact([said("At one.")]), agent.status("completed")]
+    found = [agent.task(), agent.artifact([text_part("At one.")]), agent.status("completed")]
     asked = step_request(first, NAME, known_values(first, lambda _: None, NAME, SETTINGS), SETTINGS)
     head = Response(headers=(("content-type", "text/event-stream"),))
     answer = Exchange(
@@ -170,7 +170,12 @@ def test_a_message_that_carries_on_names_the_context_and_is_a_message_of_its_own
 def test_agent_need_not_show_what_it_thinks_and_calls(shown: list[Any], broken: set[str]) -> None:
     agent = Agent("0.3")
     parts = [agent.status("working", [each]) for each in shown]
-    events = [agent.task(), *parts, agent.artifact([said("At one.")]), agent.status("completed")]
+    events = [
+        agent.task(),
+        *parts,
+        agent.artifact([text_part("At one.")]),
+        agent.status("completed"),
+    ]
     first = chat({"reasoning_content": "Hm, a tide."}, {"tool_calls": [CALL]}, reason="tool_calls")
     found = judged_hops((NAME, sse(events)), first, chat({"content": "At one."}))
     assert broken_hops(found) == broken

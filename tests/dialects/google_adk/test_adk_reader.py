@@ -12,8 +12,17 @@ from conformance import dialects
 from conformance.core.events import Event, Request
 from conformance.dialects.google_adk.vocabulary import OVERFLOW
 from conformance.dialects.requests import Continuation, Question
-from tests.authoring.adk import CALL_ID, Run, call, content, error, said, thought, usage
-from tests.authoring.adk_streams import tool_round
+from tests.authoring.adk import (
+    CALL_ID,
+    Run,
+    call,
+    content,
+    error,
+    text_part,
+    thought,
+    tool_round,
+    usage,
+)
 from tests.dialects.payloads import read_payloads, texts_of, types_of
 
 DIALECT: Final = dialects.get("google.adk")
@@ -28,7 +37,7 @@ def wired(events: list[Event], kind: str) -> list[Mapping[str, Any]]:
 
 
 def test_whole_event_is_not_repeated() -> None:
-    events = read(*Run().answer([thought("a b"), said("c d")], COUNTS))
+    events = read(*Run().answer([thought("a b"), text_part("c d")], COUNTS))
     assert types_of(events) == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.end"),
         *("text.start", "text.delta", "text.end", "usage", "finish", "done"),
@@ -44,8 +53,8 @@ def test_whole_event_is_not_repeated() -> None:
 
 
 def test_what_no_fragment_had_counts_from_the_whole_event() -> None:
-    fragments = Run().answer([said("c d")], COUNTS)
-    whole = {**fragments[-1], **content(thought("a"), said("c d"))}
+    fragments = Run().answer([text_part("c d")], COUNTS)
+    whole = {**fragments[-1], **content(thought("a"), text_part("c d"))}
     events = read(*fragments[:-1], whole)
     assert texts_of(events, "thinking.delta") == "a"
     assert texts_of(events, "text.delta") == "c d"
@@ -53,7 +62,7 @@ def test_what_no_fragment_had_counts_from_the_whole_event() -> None:
 
 def test_a_run_without_a_stream_says_all_in_whole_events() -> None:
     run = Run()
-    payloads = [run.whole([thought("a"), said("b")], COUNTS)]
+    payloads = [run.whole([thought("a"), text_part("b")], COUNTS)]
     for events in (read(*payloads), read(payloads, kind="body")):
         assert texts_of(events, "thinking.delta") + texts_of(events, "text.delta") == "ab"
         assert types_of(events)[-2:] == ["finish", "done"]
@@ -87,20 +96,20 @@ def test_a_call_counts_once_and_its_result_is_known() -> None:
     ],
 )
 def test_a_run_is_done_where_it_has_settled(change: dict[str, Any], ends: str) -> None:
-    assert types_of(read({**Run().whole([said("a")], COUNTS), **change}))[-1] == ends
-    assert types_of(read(Run().whole([said("a")], COUNTS), end="reset"))[-1] == "cut"
+    assert types_of(read({**Run().whole([text_part("a")], COUNTS), **change}))[-1] == ends
+    assert types_of(read(Run().whole([text_part("a")], COUNTS), end="reset"))[-1] == "cut"
 
 
 def test_a_limit_is_a_reason_and_no_error() -> None:
     limit = {"errorCode": "MAX_TOKENS", "finishReason": "MAX_TOKENS"}
-    events = read({**Run().whole([said("a")], COUNTS), **limit})
+    events = read({**Run().whole([text_part("a")], COUNTS), **limit})
     assert wired(events, "finish")[0]["reason"] == "length"
     assert not wired(events, "error")
 
 
 def test_a_reason_of_a_fragment_or_a_code_alone_counts() -> None:
     """As ADK 1.14 sends them: whole events have no finish reason."""
-    *fragments, whole = Run().answer([said("a b")], COUNTS)
+    *fragments, whole = Run().answer([text_part("a b")], COUNTS)
     bare = {key: value for key, value in whole.items() if key != "finishReason"}
     events = read(*fragments, bare)
     assert wired(events, "finish")[0]["reason"] == "stop"
@@ -118,7 +127,10 @@ def test_a_failure_that_comes_twice_is_one_error() -> None:
 
 
 def test_another_invocation_is_the_next_answer_where_no_request_is_known() -> None:
-    first, second = Run().whole([said("a")], COUNTS), Run(invocation="e-2").whole([said("b")], {})
+    first, second = (
+        Run().whole([text_part("a")], COUNTS),
+        Run(invocation="e-2").whole([text_part("b")], {}),
+    )
     assert {each.answer for each in read(first, second)} == {1, 2}
     assert types_of(read(first, second)).count("done") == 2
     assert {each.answer for each in read(first, second, request={"newMessage": {}})} == {1}
@@ -126,13 +138,13 @@ def test_another_invocation_is_the_next_answer_where_no_request_is_known() -> No
 
 def test_agents_side_by_side_are_kept_apart_and_bounded() -> None:
     run = Run()
-    one, two = (run.answer([said(f"of {name}")], COUNTS, author=name) for name in "ab")
+    one, two = (run.answer([text_part(f"of {name}")], COUNTS, author=name) for name in "ab")
     states = [
         e["streamed"]["text"] for e in wired(read(one[0], two[0], one[1], two[1]), "adk.event")
     ]
     assert states == ["of a", "of b"]
     many = [run.event(author=f"agent-{number}") for number in range(70)]
-    events = read(*many, run.whole([said("late")], COUNTS))
+    events = read(*many, run.whole([text_part("late")], COUNTS))
     assert len(wired(events, OVERFLOW)) == 1
     assert not texts_of(events, "text.delta")
 

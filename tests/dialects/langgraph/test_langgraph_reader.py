@@ -89,7 +89,7 @@ def test_calls_are_known_by_their_index_and_results_by_their_calls() -> None:
     assert ended_call["arguments"] == '{"line": "fog"}'
     assert [m["call_known"] for m in wired(events, "graph.message") if "call_known" in m] == [True]
     pieces = [*calling("{}", 1), *calling('{"a": 1}', 2, call="other"), ended("tool_use")]
-    calls = wired(read(Graph("Hi").said(pieces, {})), "tool.end")
+    calls = wired(read(Graph("Hi").streamed(pieces, {})), "tool.end")
     assert [each["index"] for each in calls] == [0, 1]
 
 
@@ -143,7 +143,7 @@ def test_a_run_is_cut_where_a_message_is_open_or_it_failed() -> None:
 
 def test_chunks_of_older_servers_end_with_their_reason() -> None:
     pieces = [*blocks(text()), {"response_metadata": {"finish_reason": "stop"}}]
-    events = [each for each in Graph("Hi").said(pieces, {}) if each.event == "messages"]
+    events = [each for each in Graph("Hi").streamed(pieces, {}) if each.event == "messages"]
     for each in events:
         del each.payload[0]["chunk_position"]
     assert types_of(read(events))[-2:] == ["finish", "done"]
@@ -161,7 +161,7 @@ def test_what_was_there_before_is_history() -> None:
 
 def test_doublings_are_noticed() -> None:
     graph = Graph("Hi")
-    sent = list(graph.said([*blocks(text()), ended("end_turn")], {}))
+    sent = list(graph.streamed([*blocks(text()), ended("end_turn")], {}))
     again = graph.message({**graph.state[-1], "content": TEXT})
     other = graph.message({**graph.state[-1], "content": TEXT, "id": "other"})
     last = wired(read([*sent, again]), "graph.message")[-1]
@@ -185,7 +185,7 @@ def test_a_partial_message_that_shrinks_is_noticed() -> None:
 def test_another_run_is_the_next_answer_where_no_request_is_known() -> None:
     first = list(DRAFTS["no-thinking"].pieces)
     graph = Graph("Hi", run="other")
-    second = [*graph.begin(), *graph.said([*blocks(text()), ended("end_turn")], {})]
+    second = [*graph.begin(), *graph.streamed([*blocks(text()), ended("end_turn")], {})]
     assert {each.answer for each in read([*first, *second])} == {1, 2}
     assert {each.answer for each in read([*first, *second], asked=True)} == {1}
     anew = [*first[:5], *first]  # the same run, tried once more
@@ -210,7 +210,9 @@ def test_a_body_is_the_last_state() -> None:
 def test_messages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_run, "_MOST", 4)
     graph = Graph("Hi")
-    sent = [each for _ in range(6) for each in graph.said([*blocks(text()), ended("end_turn")], {})]
+    sent = [
+        each for _ in range(6) for each in graph.streamed([*blocks(text()), ended("end_turn")], {})
+    ]
     events = read(each for each in sent if each.event == "messages")
     assert len(wired(events, OVERFLOW)) == 1
     assert texts_of(events, "text.delta") == TEXT * 4
@@ -252,6 +254,6 @@ def test_a_question_is_asked_with_all_that_was_said() -> None:
 def test_usage_of_chunks_adds_up() -> None:
     first = {"usage_metadata": {"input_tokens": 31, "output_tokens": 0, "total_tokens": 31}}
     last = ended("end_turn", usage(0, 9))
-    events = read(Graph("Hi").said([first, *blocks(thought(), text()), last], {}))
+    events = read(Graph("Hi").streamed([first, *blocks(thought(), text()), last], {}))
     (counted,) = wired(events, "usage")
     assert (counted["input"], counted["output"], counted["total"]) == (31, 9, 40)

@@ -21,7 +21,7 @@ from tests.authoring.mistral import (
     body,
     chunk,
     parts,
-    said,
+    text_chunks,
     thinking,
     thought,
     written,
@@ -47,7 +47,7 @@ def exchange(*messages: Message) -> Exchange:
 
 
 def test_an_empty_part_ends_thinking() -> None:
-    events = read(*thought("Two and two."), parts(END), *said(["Four."]))
+    events = read(*thought("Two and two."), parts(END), *text_chunks(["Four."]))
     assert kinds(events)[:7] == [
         *("message.start", "thinking.start", "thinking.delta", "thinking.delta", "thinking.end"),
         *("text.start", "text.delta"),
@@ -72,8 +72,11 @@ def test_a_signature_is_opaque_and_its_thinkings() -> None:
 @pytest.mark.parametrize(
     ("messages", "name"),
     [
-        ([chunk(role="assistant", content=""), *said(["Four."])], "openai.chat"),
-        ([chunk(role="assistant", content=""), *said([""]), *thought("Two.")], "mistral.chat"),
+        ([chunk(role="assistant", content=""), *text_chunks(["Four."])], "openai.chat"),
+        (
+            [chunk(role="assistant", content=""), *text_chunks([""]), *thought("Two.")],
+            "mistral.chat",
+        ),
         (thought("Two."), "mistral.chat"),
         ([chunk(content=[{"type": "thinking", "thinking": "Two."}])], "mistral.chat"),
     ],
@@ -92,7 +95,7 @@ def test_either_may_be_said_of_a_stream_that_shows_the_other() -> None:
 def test_a_recording_of_before_is_judged_as_it_says(tmp_path: Path) -> None:
     """Recordings and baselines name `openai.chat` and its profile `mistral`."""
     file = tmp_path / "before.sse"
-    pieces = answer([*thought("Two."), *said(["Four."])], USAGE)
+    pieces = answer([*thought("Two."), *text_chunks(["Four."])], USAGE)
     file.write_bytes(b"".join(map(encoded, pieces)))
     (before,) = check_paths([file], dialect="openai.chat", profile="mistral").streams
     (now,) = check_paths([file], profile="mistral").streams

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from conformance.dialects.opal_rpc.reader import OVERFLOW
-from conformance.dialects.open_parts import MOST_OPEN
-from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
+from tests.dialects.streams import Payload, PayloadReader
 
 READER = PayloadReader("opal.rpc")
 read, semantic = READER.read, READER.semantic
@@ -83,23 +78,3 @@ def test_what_is_no_event_of_the_agent_says_nothing() -> None:
     assert [event.type for event in read(*lines)] == [
         *("rpc.request", "rpc.response", "sub_agent_event", "event.unknown", "line.unknown", "cut")
     ]
-
-
-def test_open_tools_are_bounded() -> None:
-    starts = [of("tool_start", call_id=str(n)) for n in range(MOST_OPEN + 10)]
-    assert [event.type for event in read(*starts)].count(OVERFLOW) == 1
-
-
-EVENTS = st.sampled_from(
-    [
-        *(of("agent_start"), of("agent_end"), of("agent_abort"), of("error"), of("turn_end")),
-        *(of("thinking_start"), THOUGHT, of("thinking_delta"), SPOKEN, of("message_start")),
-        *(of("tool_start", call_id="c"), of("tool_start", args=3), of("tool_end", call_id="c")),
-        {"method": "agent/event", "params": None},
-    ]
-)
-
-
-@given(st.lists(EVENTS, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(events: list[Payload]) -> None:
-    assert_each_ends_once(READER.read(*events))

@@ -14,8 +14,8 @@ from conformance.dialects.open_parts import MOST_OPEN
 from conformance.editing.deltas import find_deltas, joined_text
 from conformance.editing.stream import Stream
 from conformance.mutate import take_apart
-from tests.authoring.opencode_bus import CONNECTED, Session, failure
-from tests.authoring.opencode_bus_streams import HOURS, OPENS, drafts
+from tests.authoring.opencode_bus import CONNECTED, HOURS, OPENS, Session, failure
+from tests.authoring.opencode_bus_streams import drafts
 from tests.authoring.pieces import Fields, Message, cut, put
 from tests.dialects.payloads import read_payloads
 
@@ -43,7 +43,12 @@ def texts(events: Iterable[Event], kind: str, **fields: Any) -> str:
 
 
 def turn(talk: Session, thought: str = "Hm, so.", text: str = "It is two.") -> list[Message]:
-    parts = [*talk.asked("One and one?"), *talk.begun(), *talk.thought(thought), *talk.text(text)]
+    parts = [
+        *talk.user_asks("One and one?"),
+        *talk.begun(),
+        *talk.thought(thought),
+        *talk.text(text),
+    ]
     return [*parts, *talk.over(), *talk.idle()]
 
 
@@ -151,7 +156,7 @@ def test_a_delta_says_nothing_of_a_part_that_nobody_announced() -> None:
 def test_a_delta_of_no_part_is_found_where_its_message_was_read(*, is_announced: bool) -> None:
     talk = Session("s")
     *before, start, words, more, end = [
-        *talk.asked("So?"),
+        *talk.user_asks("So?"),
         *talk.begun(),
         *talk.thought("Hm, so. Yes?"),
     ]
@@ -164,7 +169,7 @@ def test_a_delta_of_no_part_is_found_where_its_message_was_read(*, is_announced:
 @pytest.mark.parametrize("kind", ["permission.asked", "permission.updated", "question.asked"])
 def test_a_session_that_waits_for_its_user_is_not_left_busy(kind: str) -> None:
     talk = Session()
-    waits = [*talk.asked("Go on?"), talk.status("busy"), *talk.begun(), talk.sent(kind)]
+    waits = [*talk.user_asks("Go on?"), talk.status("busy"), *talk.begun(), talk.sent(kind)]
     assert rules_failed(*waits) == set()
     answered = talk.sent(f"{kind.split('.', maxsplit=1)[0]}.replied")
     assert rules_failed(*waits, answered) == {"turn-ended"}
@@ -174,7 +179,7 @@ def test_a_session_that_waits_for_its_user_is_not_left_busy(kind: str) -> None:
 def test_what_opencode_said_before_it_said_more_is_legal() -> None:
     """0.14.6 to 0.15.30: no question is named, and a call that waits has no input."""
     talk = Session()
-    asked, begun = talk.asked("One and one?"), talk.begun()
+    asked, begun = talk.user_asks("One and one?"), talk.begun()
     called = talk.called("look", {"place": "a"}, output="b")
     called[0] = Message(cut(called[0].payload, "properties.part.state.input"))
     for time, found in ((1759996800000, set()), (1793000000000, {"event-fields"})):
@@ -209,7 +214,7 @@ def test_a_turn_that_does_not_end_was_cut() -> None:
 
 def test_abort_fails_the_turn_and_ends_it() -> None:
     talk = Session()
-    *begun, end = [*talk.asked("So?"), *talk.begun(), *talk.thought("Hm, so.")]
+    *begun, end = [*talk.user_asks("So?"), *talk.begun(), *talk.thought("Hm, so.")]
     late = [end, talk.completed(error=ABORTED), *talk.idle()]
     messages = [*begun, talk.failed(ABORTED), *talk.idle(), *late]
     events = read(*messages)
@@ -221,7 +226,7 @@ def test_abort_fails_the_turn_and_ends_it() -> None:
 
 def test_an_error_counts_for_the_session_that_it_is_of() -> None:
     one, two = Session("ses_1"), Session("ses_2")
-    begun = [*one.asked("a"), *one.begun(), *two.asked("b"), *two.begun()]
+    begun = [*one.user_asks("a"), *one.begun(), *two.user_asks("b"), *two.begun()]
     events = read(*begun, two.failed(ABORTED), *two.idle(), *one.text("c"), *one.over())
     assert [data["choice"] for data in event_fields(events, "error")] == [1]
     assert texts(events, "text.delta", choice=0) == "c"
@@ -232,7 +237,7 @@ def test_model_that_counts_nothing_is_not_zero() -> None:
     finish, over = talk.over()
     counts = {"input": 0, "output": 0, "reasoning": 0}
     payload = put(finish.payload, "properties.part.tokens", counts)
-    begun = [*talk.asked("a"), *talk.begun(), *talk.text("b")]
+    begun = [*talk.user_asks("a"), *talk.begun(), *talk.text("b")]
     assert event_fields(read(*begun, Message(payload), over, *talk.idle()), "usage") == []
 
 

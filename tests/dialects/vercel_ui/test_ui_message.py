@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conformance.core.events import Event, Request
 from conformance.dialects import get
-from conformance.dialects.open_parts import MOST_OPEN
 from conformance.dialects.requests import Continuation, Question
-from conformance.dialects.vercel_ui.parts import OVERFLOW, opaque_data
+from conformance.dialects.vercel_ui.parts import opaque_data
 from conformance.dialects.vercel_ui.reader import KnownCalls
-from tests.dialects.streams import Payload, PayloadReader, assert_each_ends_once
+from tests.dialects.streams import PayloadReader
 
 READER = PayloadReader("vercel.ui", "event", "[DONE]")
 read, said, kinds = READER.read, READER.semantic, READER.kinds
@@ -121,48 +118,6 @@ def test_without_the_sentinel_the_stream_was_cut() -> None:
 )
 def test_opaque_data_is_found_below_any_provider(provider: Any, found: list[Any]) -> None:
     assert list(opaque_data({"providerMetadata": provider})) == found
-
-
-def test_open_parts_are_bounded() -> None:
-    starts = [{"type": "reasoning-start", "id": str(n)} for n in range(MOST_OPEN + 10)]
-    wired = [event.type for event in read(*starts) if event.layer == "wire"]
-    assert wired.count(OVERFLOW) == 1
-
-
-PARTS = st.fixed_dictionaries(
-    {
-        "type": st.sampled_from(
-            [
-                *(
-                    "start",
-                    "start-step",
-                    "finish-step",
-                    "finish",
-                    "abort",
-                    "error",
-                    "data-x",
-                    "odd",
-                ),
-                *("reasoning-start", "reasoning-delta", "reasoning-end"),
-                *("text-start", "text-delta", "text-end"),
-                *("tool-input-start", "tool-input-delta", "tool-input-available"),
-            ]
-        )
-    },
-    optional={
-        "id": st.sampled_from(["0", "1", 2, None]),
-        "delta": st.sampled_from(["", "a", None, 3]),
-        "toolCallId": st.sampled_from(["c", "d", None]),
-        "inputTextDelta": st.sampled_from(["{", "}", 1]),
-        "input": st.sampled_from([{}, [], "x", None]),
-        "providerMetadata": st.sampled_from([None, {}, {"p": {"signature": "s"}}]),
-    },
-)
-
-
-@given(st.lists(PARTS, max_size=30))
-def test_every_block_and_call_that_starts_is_ended_once(parts: list[Payload]) -> None:
-    assert_each_ends_once(READER.read(*parts))
 
 
 OUTPUT = {"toolCallId": "c", "output": 4}
