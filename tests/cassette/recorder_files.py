@@ -171,6 +171,11 @@ REQ_LLM: Final = {
     "request": {"method": "POST", "url": URL, "headers": {}, "canonical_json": {"model": "m"}},
     "response": {"status": 200, "headers": {"content-type": [TYPE]}, "body": None},
 }
+HTTP_SNAPSHOT: Final = {
+    "request": {"method": "POST", "url": URL, "headers": {}, "body": json.loads(_ASKED)},
+    "response": {"status_code": 200, "headers": {"content-type": TYPE}, "body": STREAM},
+}
+SALOON: Final = {"statusCode": 200, "headers": {"Content-Type": TYPE}, "data": STREAM}
 DATADOG: Final = {
     "request": {"method": "POST", "url": URL, "headers": {}, "body": _ASKED},
     "response": {
@@ -284,6 +289,8 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("a.json", json.dumps({"recordID": "a", "interactions": [TEST_SERVER]})),
     ),
     "req-llm": (("a.json", json.dumps(REQ_LLM)),),
+    "http-snapshot": (("a.json", json.dumps([HTTP_SNAPSHOT], indent=2)),),
+    "saloon": (("a.json", json.dumps(SALOON, indent=4)),),
     "datadog": (
         ("a.json", json.dumps(DATADOG)),
         (
