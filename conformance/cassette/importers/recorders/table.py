@@ -218,7 +218,7 @@ ROWS: Final = (
     Recorder(
         name="req-llm",
         says="a fixture of req_llm for Elixir: chunks in base64",
-        needs=("captured_at", "request.url", "response.status"),
+        needs=("captured_at | request.canonical_json", "request.url", "response.status"),
         asked={
             "request.canonical_json": "json",
             "request.body.canonical_json": "json",
