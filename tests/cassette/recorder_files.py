@@ -171,6 +171,15 @@ REQ_LLM: Final = {
     "request": {"method": "POST", "url": URL, "headers": {}, "canonical_json": {"model": "m"}},
     "response": {"status": 200, "headers": {"content-type": [TYPE]}, "body": None},
 }
+EARLY_REQ_LLM: Final = {
+    "request": REQ_LLM["request"],
+    "response": {"status": 200, "headers": {"content-type": [TYPE]}, "body": STREAM},
+}
+HTTP_SNAPSHOT: Final = {
+    "request": {"method": "POST", "url": URL, "headers": {}, "body": json.loads(_ASKED)},
+    "response": {"status_code": 200, "headers": {"content-type": TYPE}, "body": STREAM},
+}
+SALOON: Final = {"statusCode": 200, "headers": {"Content-Type": TYPE}, "data": STREAM}
 DATADOG: Final = {
     "request": {"method": "POST", "url": URL, "headers": {}, "body": _ASKED},
     "response": {
@@ -283,7 +292,9 @@ FILES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "google-test-server": (
         ("a.json", json.dumps({"recordID": "a", "interactions": [TEST_SERVER]})),
     ),
-    "req-llm": (("a.json", json.dumps(REQ_LLM)),),
+    "req-llm": (("a.json", json.dumps(REQ_LLM)), ("b.json", json.dumps(EARLY_REQ_LLM))),
+    "http-snapshot": (("a.json", json.dumps([HTTP_SNAPSHOT], indent=2)),),
+    "saloon": (("a.json", json.dumps(SALOON, indent=4)),),
     "datadog": (
         ("a.json", json.dumps(DATADOG)),
         (

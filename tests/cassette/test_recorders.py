@@ -38,7 +38,7 @@ _NO_STREAM: Final = (
     *("batch-state", "inspect", "pairs"),
 )
 """Their files keep payloads or bodies, no bytes of a stream."""
-_NO_REQUEST: Final = ("answer-alone", "txtar", "insta")
+_NO_REQUEST: Final = ("answer-alone", "saloon", "txtar", "insta")
 
 
 def test_every_row_has_a_file() -> None:
@@ -64,11 +64,7 @@ def test_recorder_is_read_from_folders(tmp_path: Path, kind: str, name: str, tex
 
 
 _WITH_HEADS: Final = {
-    **{
-        kind: FILES[kind][0]
-        for kind in FILES
-        if kind not in (*_NO_STREAM, "answer-alone", "txtar", "insta")
-    },
+    **{kind: FILES[kind][0] for kind in FILES if kind not in (*_NO_STREAM, *_NO_REQUEST)},
     "go-vcr": FILES["vcr"][-1],
 }
 
@@ -356,6 +352,21 @@ def test_values_in_a_snapshot_are_no_stream(tmp_path: Path) -> None:
 def test_a_section_that_is_no_answer_is_counted(tmp_path: Path) -> None:
     recording = open_recording(stored(tmp_path, "a.txtar", TXTAR))
     assert recording.notes == ("exchanges of other APIs were skipped: 1",)
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_what_an_api_has_kept_is_no_answer(tmp_path: Path, method: str) -> None:
+    listed = interaction(
+        body={"string": json.dumps({"object": "list", "data": [{"role": "user"}]})}
+    )
+    listed["response"]["headers"] = {"Content-Type": ["application/json"]}
+    listed["request"]["method"] = method
+    gone = {"object": "chat.completion.deleted", "id": "a", "deleted": True}
+    deleted = {**listed, "response": {**listed["response"], "body": {"string": json.dumps(gone)}}}
+    kept = {"interactions": [interaction(), listed, deleted]}
+    recording = open_recording(stored(tmp_path, "a.json", json.dumps(kept)))
+    assert len(recording.exchanges) == 1
+    assert recording.notes[-1] == "exchanges of other APIs were skipped: 2"
 
 
 def test_interactions_of_another_tool_are_passed_over(tmp_path: Path) -> None:

@@ -82,6 +82,20 @@ def test_a_request_without_tools_asks_for_nothing(body: Mapping[str, Any]) -> No
     assert offered(body) is None
 
 
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("parameters", "fits nothing"),
+        ("input_schema", "unfit: get_weather: city is no key of the tool"),
+    ],
+)
+def test_messages_read_a_schema_by_its_own_key_alone(key: str, words: str) -> None:
+    nothing = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    tools = offered({"tools": [{"name": "get_weather", key: nothing}]}, "anthropic.messages")
+    assert tools is not None
+    assert tools.fit({"name": "get_weather", "arguments": '{"city":"Oslo"}'}) == words
+
+
 def test_calls_are_counted_but_for_those_that_the_server_carries_out() -> None:
     tools = offered(OFFERS["openai.chat"])
     assert tools is not None

@@ -125,6 +125,26 @@ def test_the_model_asked_says_that_a_stream_of_calls_is_of_one_that_speaks(tmp_p
     assert musts(judged("gpt-5")) == ["wire/chat/delta-types"]  # no choices, hence no finish
 
 
+@pytest.mark.parametrize(
+    ("model", "profile", "level"),
+    [
+        ("o3-pro", "openai-pro", "SHOULD"),
+        ("o1-pro-2025-03-19", "openai-pro", "SHOULD"),
+        ("o3", "openai", "MUST"),
+    ],
+)
+def test_pro_models_announce_a_call_as_completed(
+    tmp_path: Path, model: str, profile: str, level: str
+) -> None:
+    call = {"id": "fc_1", "type": "function_call", "call_id": "call_1", "name": "look"}
+    added = {**call, "status": "completed", "arguments": ""}
+    event = {"type": "response.output_item.added", "output_index": 0, "item": added}
+    url = "https://api.openai.com/v1/responses"
+    stream = kept(tmp_path, url, _typed([event]), model=model, input="Look.", stream=True)
+    [found] = [each for each in stream.findings if each.rule.endswith("/announced-open")]
+    assert (stream.profile, found.level) == (profile, level)
+
+
 def _wrapped(payload: dict[str, Any]) -> bytes:
     inner = {"bytes": packed(json.dumps(payload)), "p": "abc"}
     head = ((":event-type", "chunk"), (":message-type", "event"))

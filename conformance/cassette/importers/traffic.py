@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -20,6 +20,12 @@ from conformance.core.errors import CassetteError, Place
 from conformance.core.events import Exchange
 from conformance.dialects import SUPPORTED, dialect_at, refusal
 from conformance.dialects.recognition import recognised_dialect
+
+_OF_KEPT_ANSWERS: Final = frozenset({"GET", "DELETE", "HEAD", "OPTIONS"})
+"""Such a request asks for no new answer: it lists, fetches or deletes what an API has kept.
+
+One that is fetched shows its dialect.
+"""
 
 
 class CapturedExchange(NamedTuple):
@@ -90,7 +96,8 @@ def _nothing_judged(
 def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     shown = recognised_dialect(exchange)
     request = exchange.request
-    requested = dialect_at(request.path, request.json) if request else None
+    asks = request and (request.method not in _OF_KEPT_ANSWERS or exchange.is_connection)
+    requested = dialect_at(request.path, request.json) if request and asks else None
     if shown is None and requested is None:
         return None
     return file.dialect or shown or requested

@@ -13,6 +13,7 @@ from conformance.dialects.requests import (
     Question,
     RequestForm,
     RequestStyle,
+    listed_tools,
     parsed_arguments,
 )
 from conformance.dialects.turns import (
@@ -78,6 +79,22 @@ def _whole_block(block: Mapping[str, Any], pieces: Mapping[str, list[str]]) -> d
     return {**block, **grown, **({"input": parsed_arguments(arguments)} if arguments else {})}
 
 
+def _offered(body: Mapping[str, Any]) -> Any:
+    """The tools of a body, with the schemas that the API reads.
+
+    It knows no `parameters`: logs of programs in front of it put them there, often empty.
+    """
+    given = listed_tools(body)
+    if not isinstance(given, list):
+        return given
+    return [
+        {key: value for key, value in each.items() if key != "parameters"}
+        if isinstance(each, Mapping)
+        else each
+        for each in given
+    ]
+
+
 REQUEST: Final = RequestForm(
     history="messages",
     instructions="system",
@@ -88,6 +105,7 @@ REQUEST: Final = RequestForm(
     thinks_unasked=False,
     switches=("thinking.type",),
     refusals=("thinking.type",),
+    tools=_offered,
 )
 
 

@@ -22,6 +22,7 @@ from conformance.core.excerpts import clipped
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects import outcome
+from conformance.dialects.harmony.markers import SPECIAL_TOKENS
 from conformance.dialects.harmony.message import Messages
 from conformance.dialects.harmony.prompt import prompt_events
 from conformance.dialects.history import vocabulary
@@ -35,7 +36,7 @@ VOCABULARY: Final = vocabulary(
     *("harmony.marker", "harmony.text", "harmony.message", "harmony.end", "harmony.chunk"),
     *("harmony.body", "harmony.choice", "harmony.error", "harmony.unknown", "harmony.overflow"),
 )
-_MARKER: Final = "<|"
+_MARKERS: Final = tuple(SPECIAL_TOKENS.values())
 _START: Final = "<|start|>"
 _LONGEST: Final = 40  # characters of a header
 
@@ -145,11 +146,14 @@ class HarmonyReader:
 
 
 def recognises(frame: Frame, payload: Any) -> bool:
-    """Raw text that begins with a marker, or a completion whose text does."""
+    """Raw text that begins with a marker, or a completion whose text does.
+
+    Only with one of its own: prompts of agents begin with markers that their authors made up.
+    """
     if frame.kind == "text":
-        return string(payload).startswith(_MARKER)
+        return string(payload).startswith(_MARKERS)
     choices = map(mapping, elements(mapping(payload).get("choices")))
-    return any(string(choice.get("text")).startswith(_MARKER) for choice in choices)
+    return any(string(choice.get("text")).startswith(_MARKERS) for choice in choices)
 
 
 def doubts(payloads: Sequence[Mapping[str, Any]]) -> str | None:

@@ -43,6 +43,7 @@ from conformance.dialects.unsupported import COMPLETIONS, is_on_your_data
 NAME: Final = "openai.chat"
 OVERFLOW: Final = "openai.chat.overflow"
 MOST_CHOICES: Final = 4096
+_DELETED: Final = "chat.completion.deleted"
 
 VOCABULARY: Final = vocabulary(
     NAME,
@@ -271,7 +272,7 @@ def recognises(frame: Frame, payload: Any) -> bool:
     kind = string(fields.get("object"))
     if kind in COMPLETIONS or is_on_your_data(fields):
         return False
-    named = kind.startswith("chat.completion")
+    named = kind.startswith("chat.completion") and kind != _DELETED
     choices = map(mapping, elements(fields.get("choices")))
     speaks = any("delta" in choice or "message" in choice for choice in choices)
     return named or speaks or _lists_models(fields)

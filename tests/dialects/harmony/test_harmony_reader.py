@@ -212,6 +212,14 @@ def test_what_a_model_is_given_is_no_answer(role: str) -> None:
     assert recognised_dialect(Exchange(chunks=(Chunk(answer.encode()),))) == "harmony"
 
 
+@pytest.mark.parametrize("marker", ["<|TRAITS|>", "<|im_start|>", "<|end_of_text|>"])
+def test_markers_of_others_are_not_its_own(marker: str) -> None:
+    prompt = f"{marker}\nWork in small steps.\n{marker}\n"
+    assert recognised_dialect(Exchange(chunks=(Chunk(prompt.encode()),))) is None
+    frame = Frame("event", "", "", "", 0)
+    assert dialects.recognise(frame, completion(marker)) == "openai.completions"
+
+
 def test_it_is_recognised_by_its_first_marker() -> None:
     assert recognised_dialect(Exchange(chunks=(Chunk(THOUGHT.encode()),))) == "harmony"
     assert dialects.recognise(Frame("event", "", "", "", 0), completion("<|channel|>")) == "harmony"

@@ -3,7 +3,8 @@
 Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4), VCR of Ruby (6),
 ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
 WireMock's stub mappings, the test proxy of Azure's SDKs (`RecordEntry.cs`), Polly.js
-(`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm (`test/support/transcript.ex`),
+(`persister/har`), anthropic-sdk-python (`tests/conftest.py`), Saloon (`RecordedResponse.php`),
+dd-apm-test-agent (`vcr_proxy.py`), req_llm (`test/support/transcript.ex`),
 talkcody (`llm/testing/recorder.rs`),
 Mastra's recorder over MSW (`llm-recorder.ts`), pi of Rust (`vcr.rs`), Instructor for PHP, ccproxy,
 gemini-cli (`fakeContentGenerator.ts`), test-server
@@ -217,7 +218,7 @@ ROWS: Final = (
     Recorder(
         name="req-llm",
         says="a fixture of req_llm for Elixir: chunks in base64",
-        needs=("captured_at", "request.url", "response.status"),
+        needs=("captured_at | request.canonical_json", "request.url", "response.status"),
         asked={
             "request.canonical_json": "json",
             "request.body.canonical_json": "json",
@@ -226,6 +227,28 @@ ROWS: Final = (
         chunks={"chunks[].b64": "base64"},
         body={"response.body.b64": "base64", "response.body": "json"},
         recorded_at="captured_at",
+    ),
+    Recorder(
+        name="http-snapshot",
+        says="a list of exchanges that inline-snapshot keeps, as anthropic-sdk-python has them",
+        needs=("request.method", "request.url", "response.status_code", "response.body"),
+        asked={"request.body": "json"},
+        status="response.status_code",
+        body={"response.body": "json"},
+        note="the snapshot keeps neither chunks nor times",
+    ),
+    Recorder(
+        name="saloon",
+        says="a fixture that Saloon for PHP recorded: `statusCode`, `headers` and `data`",
+        needs=("statusCode", "headers", "data"),
+        method="",
+        url="",
+        asked={},
+        asked_headers="",
+        status="statusCode",
+        headers="headers",
+        body={"data": "json"},
+        note="Saloon keeps no request, chunks or times",
     ),
     Recorder(
         name="datadog",
