@@ -135,7 +135,7 @@ def test_a_child_agent_may_end_after_the_turn_that_spawned_it(kind: str, wanted:
 
 CALL: Final = {"type": "tool_use", "id": "toolu_1", "name": "tide", "input": {}}
 CUT: Final = {"type": "input_json_delta", "partial_json": '{"line": "noo'}
-INPUT: Final = [
+INPUT: Final[list[dict[str, Any]]] = [
     {"type": "content_block_start", "index": 0, "content_block": CALL},
     {"type": "content_block_delta", "index": 0, "delta": CUT},
     {"type": "content_block_stop", "index": 0},
