@@ -76,6 +76,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         "*/done-last",
         "*/finish-last",
         "*/silent-after-response",
+        "*/silent-after-cancelled",
         "*/silent-after-run",
         "*/step-last",
         "*/turn-last",

@@ -45,7 +45,10 @@ _REFUSED: Final = re.compile(r"^expected [a-z]+(?: or [a-z]+)*(?=, got (?:refuse
 _ORDER: Final = re.compile(r"^expected ([\w, ]+), got ([\w, ]+)$")
 # If nothing may come behind an event, what comes first is whatever there was left.
 _LAST: Final = re.compile(r"^\S+(?= came after )")
-_NOTHING_BEHIND: Final = ("/error-last", "/silent-after-run", "/silent-after-response")
+_NOTHING_BEHIND: Final = (
+    "/error-last",
+    *("/silent-after-run", "/silent-after-response", "/silent-after-cancelled"),
+)
 _VALUES: Final = re.compile(r"[\[{]*…(?:[\s,:\[\]{}…]*…[\]}]*)?")
 
 

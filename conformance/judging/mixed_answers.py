@@ -62,7 +62,8 @@ _OF_ENDS: Final = frozenset(
 )
 _OF_CONTENT: Final = frozenset(
     {
-        *("role-once", "start-once", "created-once", "index-contiguous", *_AT_THE_SAME_EVENT),
+        *("role-once", "start-once", "start-repeated", "created-once", "created-repeated"),
+        *("index-contiguous", *_AT_THE_SAME_EVENT),
         *("said-once", "text-said-once"),
         *("before-text", "before-call", "before-finish", "thinking-before-text"),
         *("detail-before-text", "tool-index", "tool-named-once", "tool-typed-once"),
