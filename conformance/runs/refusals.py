@@ -23,7 +23,7 @@ ABSENT: Final = frozenset({404, 405, 501})
 _TITLE: Final = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _TITLE_WITHIN: Final = 4096
 _SHOWN: Final = 200
-_BASE: Final = "--url names the base of an API, often with /v1 at its end"
+_BASE: Final = "the URL names the base of an API, often with /v1 at its end"
 
 
 class NotOfferedError(RemoteError):
