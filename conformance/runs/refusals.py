@@ -48,7 +48,7 @@ def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | Non
     if status_of(exchange) not in NOT_LET_IN:
         return None
     reason = f": {words}" if words else ""
-    hint = "name the key's variable with --api-key-env"
+    hint = "name the key's variable with --api-key-env, another header with --api-key-header"
     return NotLetInError(f"{name}: HTTP {status_of(exchange)}{reason}", hint=hint)
 
 
