@@ -260,6 +260,9 @@ def at_base(given: RunArguments) -> RunArguments:
     return replace(given, url=urlunsplit(base), api=[endpoint.api])
 
 
+_ANY_API: Final = "the model is played in whatever API the application uses"
+
+
 def with_agent_defaults(given: RunArguments) -> RunArguments:
     """An agent speaks its usual protocol, and learns at which port we play its model."""
     if given.agent is None:
@@ -345,7 +348,8 @@ def _check_application(given: RunArguments) -> None:
     }
     for name, value in others.items():
         if value:
-            raise UsageError(f"{name} and --protocol do not go together")
+            hint = _ANY_API if name == "--api" else ""
+            raise UsageError(f"{name} and --protocol do not go together", hint=hint)
 
 
 def client_options(given: RunArguments) -> ClientOptions:

@@ -145,6 +145,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("finish-key", "chunk-fields", "choice-fields", "wire/chat/delta-types"),
         ENDING.id,
     ),
+    "empty-choices-last": ("finish-present", ENDING.id),  # nothing it could come after
     # What is altered beside its calls is altered in later turns, too.
     "earlier-calls-signed": ("signed-calls",),
     "earlier-details-signed": ("details-signed",),

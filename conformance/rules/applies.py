@@ -35,6 +35,7 @@ _FRAMINGS: Final[Mapping[Framing, str]] = {
 _FRAMES: Final = frozenset({"sse.frame", "line.frame", "element.frame", "binary.frame"})
 REBUILT: Final = "the framing was rebuilt, not recorded"
 """Why a rule about framing says nothing of a recording of fidelity `events`."""
+_FRAMING: Final = "framing"  # of a body, which its first bytes show
 _LONGEST: Final = 256  # of a value that is part of a key
 
 Refusal = tuple[Verdict, str]
@@ -111,7 +112,7 @@ class Evidence(Struct, frozen=True):
         """The response head as a map, None where it was not recorded."""
         if self.response is None or self.response.status is None:
             return None
-        return {**self.response.as_event, "framing": self.framing()}
+        return {**self.response.as_event, _FRAMING: self.framing()}
 
 
 def profile_excludes(rule: Rule, knobs: Mapping[str, Any]) -> str:
@@ -163,9 +164,18 @@ class Terms(Struct, frozen=True):
         if self._refused_by_choice(evidence) is not None:
             return True
         is_known = evidence.request is not None and evidence.request.json is not None
-        if is_known and self._refused_by_request(evidence) is not None:
+        is_refused = is_known and self._refused_by_request(evidence) is not None
+        if is_refused or self._refused_by_head(evidence):
             return True
         return not isinstance(form, Compare) and self._is_unrecorded(evidence)
+
+    def _refused_by_head(self, evidence: Evidence) -> bool:
+        """Whether the response head alone rules it out; how its body is framed shows later."""
+        head = evidence.answered()
+        return head is not None and any(
+            path != _FRAMING and not test(get(head), head, evidence)
+            for path, get, test in self.response
+        )
 
     def _is_unrecorded(self, evidence: Evidence) -> bool:
         """Whether it needs a head or a request that nothing to come will show."""

@@ -126,8 +126,9 @@ async def _find_upstream(run: ApiRun) -> Exchange:
             break
     upstream = run.target.sender.upstream or UpstreamStandIn()
     if outcome.silent:
-        named = "--agent" if run.dialect in AGENTS else "--app"
-        hint = f"see {named}, and --idle-timeout for one that starts slowly"
+        is_agent = run.dialect in AGENTS
+        named, patience = ("--agent", "--idle-timeout") if is_agent else ("--app", "--wait")
+        hint = f"see {named}, and {patience} for one that starts slowly"
         why = next(iter(outcome.silent.values()))
         # What it asked may be why it says nothing.
         strays = upstream.strays.sentence(unknown=True)

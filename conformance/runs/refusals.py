@@ -23,7 +23,7 @@ ABSENT: Final = frozenset({404, 405, 501})
 _TITLE: Final = re.compile(rb"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _TITLE_WITHIN: Final = 4096
 _SHOWN: Final = 200
-_BASE: Final = "--url names the base of an API, often with /v1 at its end"
+_BASE: Final = "the URL names the base of an API, often with /v1 at its end"
 
 
 class NotOfferedError(RemoteError):
@@ -48,7 +48,7 @@ def not_let_in(exchange: Exchange, name: str, words: str) -> NotLetInError | Non
     if status_of(exchange) not in NOT_LET_IN:
         return None
     reason = f": {words}" if words else ""
-    hint = "name the key's variable with --api-key-env"
+    hint = "name the key's variable with --api-key-env, another header with --api-key-header"
     return NotLetInError(f"{name}: HTTP {status_of(exchange)}{reason}", hint=hint)
 
 

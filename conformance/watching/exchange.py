@@ -13,7 +13,7 @@ from conformance.cassette.redaction.redact import REDACTED
 from conformance.core.chunked import ChunkedBodyReader, PlainBodyReader
 from conformance.core.content_coding import ContentDecoder, UndecodableError, readable_codings
 from conformance.core.errors import CassetteError
-from conformance.core.events import Chunk, Ending, Exchange, Request, Response
+from conformance.core.events import Chunk, Ending, Exchange, Request
 from conformance.core.excerpts import now_about
 from conformance.dialects import stated_request
 from conformance.judging.result import Finding, StreamResult
@@ -56,7 +56,7 @@ class WatchedExchange:
         self.came = self.last = came.came
         self.method, self.target = came.request.method, came.target
         self.head_at: float | None = None
-        self.response: Response | None = None
+        self.response = came.head
         self.end: Ending | None = None
         self.note = ""
         self.size = 0

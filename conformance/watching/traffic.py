@@ -232,7 +232,8 @@ class SocketTraffic:
         body = b"" if request_body is None else json.dumps(request_body).encode()
         upgrade = self._upgrade.request
         request = HttpRequest(upgrade.method, upgrade.target, upgrade.headers, body)
-        return RequestCame(shown.number, came, self._upgrade.target, request)
+        head = self._head.response
+        return RequestCame(shown.number, came, self._upgrade.target, request, head)
 
     def _end(self, shown: _ShownAnswer, came: float, how: Ending) -> ExchangeEnded:
         self._open.remove(shown)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from starlette.requests import HTTPConnection
 
 from .defects import Scene
+from .engine import Finish, Start, Usage
 from .fields import Fields, typed
 from .plan import EngineRequest, Plan, check_model, prompted
 from .projection import AnswerBody, Events, projected
@@ -47,14 +49,15 @@ def plan(service: Service, fields: Fields, _: HTTPConnection) -> Plan:
     check_supported(request, remembers=settings.remembers)
     conversation = _conversation_so_far(service, request)
     ask = ask_of(request, conversation, settings.levels)
-    begin = _generation_of(service, request, ask)
+    warms_up = request.generate is False
+    begin = _nothing if warms_up else _generation_of(service, request, ask)
     shape = _shape_of_stream(service, request)
     stream = ResponsesStream(shape, service.stamp)
     scene = Scene("responses", thinks=ask.thinks, streams=bool(request.stream))
     wires = projected(service.faulty(begin, scene), stream)
-    if request.store is not False:
-        name = shape.resource.id
-        wires = _kept_after(wires, service, name, lambda: (*conversation, stream.turn))
+    keep = partial(service.memory.keep, shape.resource.id, is_stored=request.store is not False)
+    added = () if warms_up else (stream,)
+    wires = _kept_after(wires, lambda: keep((*conversation, *(each.turn for each in added))))
     whole = None if request.stream else ResponsesBody()
     return Plan(wires, whole, scene, event_lines=settings.event_lines)
 
@@ -105,15 +108,18 @@ def _generation_of(
     return lambda: summariser.woven(service.model.generate(prompt, ask.limits))
 
 
+async def _nothing() -> AsyncGenerator[AnswerEvent, None]:
+    """What a request generates that only prepares the next one."""
+    yield Start(0)
+    yield Finish("stop", Usage(0, 0, 0))
+
+
 async def _kept_after(
-    wires: AsyncGenerator[Wire, None],
-    service: Service,
-    response_id: str,
-    conversation: Callable[[], tuple[Turn, ...]],
+    wires: AsyncGenerator[Wire, None], keep: Callable[[], None]
 ) -> AsyncGenerator[Wire, None]:
     """The same events; the conversation is kept before the last one leaves."""
     async with aclosing(wires):
         async for wire in wires:
             if wire.event in ("response.completed", "response.incomplete"):
-                service.memory.keep(response_id, conversation())
+                keep()
             yield wire

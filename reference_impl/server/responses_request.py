@@ -56,6 +56,7 @@ class ResponsesRequest(msgspec.Struct):
     background: bool | None = None
     conversation: Any = None
     prompt: Any = None
+    generate: bool | None = None
 
     @property
     def style(self) -> SummaryStyle | None:

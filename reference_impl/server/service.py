@@ -35,6 +35,9 @@ class Memory:
         self._held: OrderedDict[str, tuple[tuple[Turn, ...], int]] = OrderedDict()
         self._bytes = 0
 
+    def __contains__(self, response_id: str) -> bool:
+        return response_id in self._held
+
     def recall(self, response_id: str) -> tuple[Turn, ...]:
         """Raises Refusal for a response that is not known, or not any more."""
         if response_id not in self._held:
@@ -45,16 +48,20 @@ class Memory:
             )
         return self._held[response_id][0]
 
-    def keep(self, response_id: str, turns: tuple[Turn, ...]) -> None:
+    def keep(self, response_id: str, turns: tuple[Turn, ...], *, is_stored: bool = True) -> None:
         """Keep a conversation, and let go of the oldest that there is no room for."""
+        if not is_stored:
+            return
         size = len(encoded(turns))
-        _, before = self._held.pop(response_id, ((), 0))
-        self._bytes -= before
+        self.forget(response_id)
         self._held[response_id] = (turns, size)
         self._bytes += size
         while len(self._held) > self._most or self._bytes > self._most_bytes:
-            _, (_, freed) = self._held.popitem(last=False)
-            self._bytes -= freed
+            self.forget(next(iter(self._held)))
+
+    def forget(self, response_id: str) -> None:
+        _, freed = self._held.pop(response_id, ((), 0))
+        self._bytes -= freed
 
 
 @dataclass(frozen=True, slots=True)

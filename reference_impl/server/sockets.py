@@ -7,6 +7,8 @@ Rule 1: requests are answered in the order in which they come, one at a time, wh
 they name; events carry that of their request.
 Rule 2: a client that leaves ends the answer under way, and with it the generation.
 Rule 3: what waits is bounded: who sends more requests than that is not read for a while.
+Rule 4: a connection remembers its latest answers, also those that are not to be stored, until a
+request that goes on from one is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -23,19 +26,39 @@ from . import responses
 from .fields import Fields, decoded
 from .refusal import Refusal, openai_error
 from .sending import JSON
-from .service import Service, check_key
+from .service import Memory, Service, check_key
+from .turns import Turn
 from .wire import encoded
 
 _CREATE: Final = "response.create"
 _BESIDE: Final = ("type", "stream_id", "stream", "background")
 _MOST_WAITING: Final = 8  # requests
+_MOST_UNSTORED: Final = 8  # answers
+
+
+class _ConnectionMemory(Memory):
+    """Rule 4; `stored` is what all connections remember."""
+
+    def __init__(self, stored: Memory) -> None:
+        super().__init__(_MOST_UNSTORED)
+        self._stored = stored
+
+    def recall(self, response_id: str) -> tuple[Turn, ...]:
+        if response_id in self:
+            return super().recall(response_id)
+        return self._stored.recall(response_id)
+
+    def keep(self, response_id: str, turns: tuple[Turn, ...], *, is_stored: bool = True) -> None:
+        self._stored.keep(response_id, turns, is_stored=is_stored)
+        super().keep(response_id, turns)
 
 
 class ResponsesSocket:
     """One connection, from the handshake to its end."""
 
     def __init__(self, service: Service, websocket: WebSocket) -> None:
-        self._service = service
+        self._memory = _ConnectionMemory(service.memory)
+        self._service = replace(service, memory=self._memory)
         self._websocket = websocket
         self._waiting: asyncio.Queue[str | bytes] = asyncio.Queue(_MOST_WAITING)
 
@@ -77,11 +100,13 @@ class ResponsesSocket:
 
     async def _answer(self, message: str | bytes) -> None:
         lane: Mapping[str, Any] = {}
+        fields: Fields = {}
         try:
             fields = decoded(message if isinstance(message, bytes) else message.encode())
             lane = {key: fields[key] for key in ("stream_id",) if key in fields}
             await self._stream(_request_of_message(fields, is_text=isinstance(message, str)), lane)
         except Refusal as refusal:
+            self._memory.forget(str(fields.get("previous_response_id")))
             about = {"status": refusal.status, **openai_error(refusal)}
             await self._send({"type": "error", **about, **lane})
 

@@ -71,7 +71,21 @@ def logfire(history: list[Any]) -> list[Fields]:
     return [span(1, [QUESTION], CALLED), span(2, history, ANSWERED)]
 
 
+def sdk_span(kept: Fields) -> Fields:
+    """As the SDK of Langfuse 5.0.4 writes it: attributes, what is no text as JSON in one."""
+    names = {"model": "model.name", "usageDetails": "usage_details"}
+    named = {
+        f"langfuse.observation.{names.get(key, key)}": (
+            each if isinstance(each, str) else json.dumps(each)
+        )
+        for key, each in kept.items()
+    }
+    attributes = {**named, "langfuse.observation.type": "generation"}
+    return {"name": "OpenAI-generation", "start_time": kept["startTime"], "attributes": attributes}
+
+
 SHAPES: Final[dict[str, Any]] = {
+    "langfuse spans": lambda of: [sdk_span(each) for each in langfuse(of)],
     "langfuse page": lambda of: {"data": langfuse(of), "meta": {"cursor": None}},
     "langfuse trace": lambda of: {"id": "t", "observations": [{"type": "SPAN"}, *langfuse(of)]},
     "langfuse texts": lambda of: [in_texts(each) for each in langfuse(of)],

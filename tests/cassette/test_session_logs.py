@@ -72,6 +72,19 @@ CODEX: Final = (
 )
 
 
+SUMMED_UP: Final = (  # as Codex 0.171.0 wrote it
+    *CODEX[:4],
+    item("compaction", id="cmp_1", encrypted_content="gAAB"),
+    item("function_call", name="shell", arguments="{}", call_id="call_1"),
+    codex("token_usage_record", response_id="r1"),
+    item("function_call_output", call_id="call_1", output="9"),
+    item("context_compaction", id="cmp_2", encrypted_content="gAAB"),
+    item("message", role="assistant", content=WORDS),
+    codex("token_usage_record", response_id="r2"),
+    item("message", role="assistant", content=WORDS),
+)
+
+
 def qwen(kind: str, *parts: Line, **more: Any) -> Line:
     """A line of Qwen Code, which names its keys as Claude Code does."""
     head = {"uuid": "u", "parentUuid": None, "sessionId": "s", "cwd": "/w", "version": "0.21.13"}
@@ -129,6 +142,15 @@ def logged(folder: Path, *lines: Any) -> Path:
     [
         (CLAUDE, "claude-code-log", [["thinking", "tool_use", "tool_use"], ["text"]]),
         (CODEX, "codex-log", [["reasoning", "function_call"], ["message"]]),
+        (
+            SUMMED_UP,
+            "codex-log",
+            [
+                ["reasoning", "compaction", "function_call"],
+                ["context_compaction", "message"],
+                ["message"],
+            ],
+        ),
     ],
 )
 def test_each_answer_is_one_body(

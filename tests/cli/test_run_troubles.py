@@ -19,7 +19,7 @@ from tests.targets.test_record_direct import certificate
 JSON = "application/json"
 PAGE = b"<!doctype html><title>Some &amp; Chat</title>"
 HTTP_2_SETTINGS = b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64"
-KEY_HINT = "(name the key's variable with --api-key-env)"
+KEY_HINT = "(name the key's variable with --api-key-env, another header with --api-key-header)"
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,10 @@ ASK: dict[str, Any] = {"type": "response.create", "model": "scripted", "input": 
 Sent = dict[str, Any] | str | bytes
 
 
+class Going(dict[str, Any]):
+    """A request that goes on from the answer that came before it."""
+
+
 class Talker:
     """A client in process: sends the next message when the answer to the one before has ended."""
 
@@ -52,6 +56,9 @@ class Talker:
         message = self._left.pop(0)
         if isinstance(message, bytes):
             return {"type": "websocket.receive", "bytes": message}
+        if isinstance(message, Going):
+            earlier = [each["response"]["id"] for each in self.events if "response" in each]
+            message = {**message, "previous_response_id": earlier[-1]}
         text = message if isinstance(message, str) else json.dumps(message)
         self.log.append(("client", text))
         return {"type": "websocket.receive", "text": text}
@@ -75,9 +82,10 @@ def talked(
     settings: Settings = Settings(),  # noqa: B008 - frozen
     most: int | None = None,
     headers: Sequence[tuple[bytes, bytes]] = (),
+    service: Service | None = None,
 ) -> Talker:
     """`most`: the client leaves after so many events."""
-    app = application(Service(engine or ScriptedEngine([THINK] * 4), settings))
+    app = application(service or Service(engine or ScriptedEngine([THINK] * 4), settings))
     talker = Talker(messages, most)
     scope = {
         "type": "websocket",
@@ -174,6 +182,35 @@ def test_the_checker_finds_nothing_in_what_is_sent(tmp_path: Any) -> None:
     passed = [v for each in results for v in each.verdicts.values() if v is Verdict.PASS]
     assert len(results) == 2
     assert len(passed) > 100
+
+
+def test_a_connection_goes_on_from_an_answer_that_is_not_stored() -> None:
+    unstored = {**ASK, "store": False}
+    service = Service(ScriptedEngine([THINK] * 4))
+    asked = talked(unstored, service=service)
+    name = asked.events[0]["response"]["id"]
+    assert kinds(talked({**ASK, "previous_response_id": name}, service=service)) == ["error"]
+    going_on = talked(unstored, Going(unstored), service=service)
+    assert kinds(going_on).count("response.completed") == 2
+
+
+def test_a_refused_request_makes_the_connection_forget() -> None:
+    unstored = {**ASK, "store": False}
+    refused = Going({**unstored, "model": "another"})
+    got = talked(unstored, refused, Going(unstored))
+    assert [each["error"]["code"] for each in got.events if each["type"] == "error"] == [
+        "model_not_found",
+        "previous_response_not_found",
+    ]
+
+
+def test_a_request_may_only_prepare_the_next_one() -> None:
+    engine = ScriptedEngine([THINK])
+    prepares = {**ASK, "generate": False, "store": False}
+    got = talked(prepares, Going({**ASK, "input": "And 3?"}), engine=engine)
+    assert kinds(got)[:3] == ["response.created", "response.in_progress", "response.completed"]
+    assert got.events[2]["response"]["output"] == []
+    assert all(text in str(engine.asked[-1].messages) for text in ("2 + 2?", "And 3?"))
 
 
 @pytest.mark.slow

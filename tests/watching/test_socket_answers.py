@@ -34,12 +34,14 @@ class Heard:
     def __init__(self) -> None:
         self.began_with: list[int] = []
         self.over: list[int] = []
+        self.findings: list[Finding] = []
 
     def began(self, exchange: WatchedExchange) -> None:
         self.began_with.append(exchange.number)
 
     def found(self, exchange: WatchedExchange, findings: Sequence[Finding]) -> None:
-        pass
+        del exchange
+        self.findings += findings
 
     def ended(self, exchange: WatchedExchange) -> None:
         self.over.append(exchange.number)
@@ -174,6 +176,30 @@ def test_a_failure_of_the_connection_ends_what_is_under_way() -> None:
     end(traffic, "reset")
     assert traffic.exchanges[1001].end == "eof"
     assert b'"server_error"' in traffic.exchanges[1001].recorded().body
+
+
+def test_what_is_found_on_the_way_is_what_check_finds() -> None:
+    """The head of the upgrade is known before the request: no stream of HTTP was asked for."""
+    asks: Sent = ("client", server_message("response.create", model="m", input="Hi", stream=True))
+    unstored = {"type": "response.create", "model": "m", "input": "Hi", "store": False}
+    traffic, heard = begun(
+        asks,
+        ("server", server_message("error", status=400, error={"message": "no"})),
+        ("client", json.dumps(unstored).encode()),
+        ("server", answered("r1", "response.created")),
+        ("server", server_message("response.completed", response=_whole("r1"))),
+        ("client", json.dumps({**unstored, "previous_response_id": "r1"}).encode()),
+    )
+    shown = [each.rule for each in heard.findings]
+    assert "wire/sse/content-type" not in shown
+    assert "history/responses/named-stored" not in shown
+    assert traffic.exchanges[1003].place is not None
+
+
+def _whole(name: str) -> dict[str, Any]:
+    words = [{"type": "output_text", "text": "At nine.", "annotations": []}]
+    said = {"type": "message", "id": "m1", "role": "assistant", "status": "completed"}
+    return {"id": name, "status": "completed", "output": [{**said, "content": words}]}
 
 
 def test_lanes_are_distinguished() -> None:

@@ -2,7 +2,8 @@
 
 Rule 1: lines of Claude Code with the same message id are one answer, with any lines between them;
 its own messages (`<synthetic>`) do not count as the model's.
-Rule 2: items of Codex are one answer until something is added to the conversation.
+Rule 2: items of Codex are one answer until something is added to the conversation, or what it used
+is recorded (0.171.0). A summary of the history that the model writes on the way belongs to it.
 Rule 3: a line of Qwen Code that an assistant wrote is an answer, as the API has it.
 Rule 4: a log of Copilot holds the events that its CLI writes, without those that are marked as
 ephemeral. They are one answer until the user asks again; what he says within a turn belongs to it.
@@ -15,13 +16,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-_OF_CODEX: Final = frozenset(
-    {"session_meta", "turn_context", "response_item", "event_msg", "compacted"}
-)
+_ENDS_OF_CODEX: Final = frozenset({"compacted", "token_usage_record"})
+_OF_CODEX: Final = _ENDS_OF_CODEX | {"session_meta", "turn_context", "response_item", "event_msg"}
 _OUTPUT: Final = frozenset(
     {
         *("reasoning", "function_call", "custom_tool_call", "local_shell_call"),
         *("web_search_call", "image_generation_call", "tool_search_call"),
+        *("compaction", "context_compaction"),
     }
 )
 _OF_QWEN: Final = frozenset({"user", "assistant", "tool_result", "system"})
@@ -102,7 +103,7 @@ def _answers_of_codex(lines: Iterator[tuple[int, Line]]) -> list[LogAnswer]:
         item = line["payload"]
         if line["type"] == "turn_context":
             model = item.get("model")
-        elif line["type"] == "compacted":
+        elif line["type"] in _ENDS_OF_CODEX:
             is_open = False
         elif line["type"] == "response_item":
             was_open, is_open = is_open, _is_output(item)

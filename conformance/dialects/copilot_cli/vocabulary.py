@@ -32,6 +32,10 @@ EVENTS: Final = EventTable(
     others=(
         *("assistant.turn_retry", "session.error", "session.idle", "result", "user.message"),
         "session.start",  # of a log
+        # What 1.0.102 writes around the calls of its model: most lines where they fail.
+        *("model.call_start", "model.call_failure", "model.call_finished"),
+        *("model.call_final_result", "session.info", "session.tools_updated"),
+        *("session.skills_loaded", "session.mcp_servers_loaded"),
     ),
 )
 STREAMED: Final = EVENTS.types

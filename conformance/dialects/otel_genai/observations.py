@@ -1,7 +1,8 @@
 """Calls as Langfuse and Logfire keep them, by the names of OpenTelemetry's conventions.
 
 Langfuse: an observation of type GENERATION, as its API and its downloads have it, with `input`,
-`output`, `model`, `usageDetails` (or `usage`) and `level`.
+`output`, `model`, `usageDetails` (or `usage`) and `level`; or a span of its SDK, which has them as
+attributes (`langfuse.observation.output`).
 Logfire: a span with `request_data` and `response_data`, as its instrumentation of OpenAI's and
 Anthropic's SDKs writes it; newer releases write the conventions' own names, too, and those count.
 """
@@ -14,7 +15,16 @@ from typing import Any, Final
 from conformance.core.json_values import decode_json
 from conformance.dialects.otel_genai.kept_messages import as_messages
 
-MARKS: Final = (b'"GENERATION"', b"response_data")
+_OF_SPAN: Final = "langfuse.observation."
+MARKS: Final = (b'"GENERATION"', b"response_data", f"{_OF_SPAN}output".encode())
+_SPAN_KEYS: Final = {
+    "input": "input",
+    "output": "output",
+    "model": "model.name",
+    "usageDetails": "usage_details",
+    "level": "level",
+    "statusMessage": "status_message",
+}
 _GIVEN: Final = "gen_ai.input.messages"
 _ANSWERS: Final = "gen_ai.output.messages"
 _INPUT: Final = "gen_ai.usage.input_tokens"
@@ -33,13 +43,15 @@ def as_call(record: Fields) -> Fields:
     """The attributes of a call that one of them keeps; empty for anything else."""
     if record.get("type") == "GENERATION" and "output" in record:
         return _observed_call(record)
+    if record.get(f"{_OF_SPAN}type") == "generation" and f"{_OF_SPAN}output" in record:
+        return _observed_call({key: record.get(_OF_SPAN + at) for key, at in _SPAN_KEYS.items()})
     if "response_data" in record and _ANSWERS not in record:
         return _span_call(record)
     return {}
 
 
 def _observed_call(record: Fields) -> dict[str, Any]:
-    usage = record.get("usageDetails") or record.get("usage")
+    usage = _object(record.get("usageDetails") or record.get("usage"))
     failed = record.get("level") == "ERROR"
     error = {"error.type": str(record.get("statusMessage") or "error")} if failed else {}
     return _call_attributes(

@@ -29,12 +29,16 @@ class WorkerOrders(Struct, frozen=True, array_like=True, tag=0):
 
 
 class RequestCame(Struct, frozen=True, array_like=True, tag=1):
-    """A request for this target came then, by `perf_counter`, as all `came`."""
+    """A request for this target came then, by `perf_counter`, as all `came`.
+
+    `head` is there where the head came first: that of the WebSocket on which a message asks.
+    """
 
     number: int
     came: float
     target: str
     request: HttpRequest
+    head: Response | None = None
 
 
 class HeadCame(Struct, frozen=True, array_like=True, tag=2):
