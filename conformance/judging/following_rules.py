@@ -151,6 +151,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("carries", "fragment-completed", "whole-keeps-thoughts", "*/calls-as-made"),
     ),
     "not-left-open": ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
+    "finish-stated": ("*/before-finish",),
     "finish-present": (
         *("finish-key", "chunk-fields", "choice-fields", "wire/chat/delta-types"),
         ENDING.id,
@@ -230,7 +231,10 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
             *("thinking-counted", "thoughts-counted", "whole-thinking-counted"),
             "thinking-count-true",
         ),
-        ("usage-details", "wire/responses-items/usage-details", "counts-stated", *_NO_COUNTS),
+        (
+            *("usage-details", "wire/responses-items/usage-details", "counts-stated"),
+            *("answer-counted", *_NO_COUNTS),
+        ),
     ),
     "total-is-sum": _NO_COUNTS,
     "usage-details": ("wire/responses/usage-present", ENDING.id),
