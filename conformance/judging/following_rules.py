@@ -54,7 +54,18 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
     "result-after-call": ("call-closed",),
-    "sealed-owner": ("span-opened",),
+    "sealed-owner": ("span-opened", "run-fields"),
+    # What is sent as a broken call is no call of the provider's.
+    "tools": (
+        *("*/call-json", "*/call-opened", "*/call-open-once", "*/call-fields", "*/event-fields"),
+        *("*/call-closed", "wire/arguments/are-object"),
+    ),
+    "text": ("*/no-markers",),
+    # Who decodes or trims what the provider sent shows another text.
+    **dict.fromkeys(
+        ("characters-whole", "decoded-once", "escaped-once", "words-apart"),
+        ("hop/tools", "hop/text", "hop/thinking"),
+    ),
     "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
     "finish-last": ("done-last",),
     "stop-reason": ("delta-present",),
@@ -141,6 +152,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("carries", "fragment-completed", "whole-keeps-thoughts", "*/calls-as-made"),
     ),
     "not-left-open": ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
+    "finish-stated": ("*/before-finish",),
     "finish-present": (
         *("finish-key", "chunk-fields", "choice-fields", "wire/chat/delta-types"),
         ENDING.id,
@@ -172,6 +184,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "result-stop-agrees": ("*/stop-reason-known", "wire/stream-json/tool-stop-has-tool"),
     "thinking-apart": (
         "*/reasoning-apart-from-text",  # the wire says the same of its own part
+        *("*/call-opened", "*/call-closed", "*/call-json", "*/event-fields", "*/run-first"),
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
         *("*/signed-unchanged", "*/sealed-unchanged", "*/sealed-or-left-out"),
     ),
@@ -220,7 +233,10 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
             *("thinking-counted", "thoughts-counted", "whole-thinking-counted"),
             "thinking-count-true",
         ),
-        ("usage-details", "wire/responses-items/usage-details", "counts-stated", *_NO_COUNTS),
+        (
+            *("usage-details", "wire/responses-items/usage-details", "counts-stated"),
+            *("answer-counted", *_NO_COUNTS),
+        ),
     ),
     "total-is-sum": _NO_COUNTS,
     "usage-details": ("wire/responses/usage-present", ENDING.id),

@@ -1,0 +1,158 @@
+"""What a model writes near what a faulty program makes of its words, and what such a one writes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conformance.judging.checker import Checker
+from conformance.rules.verdicts import Verdict
+from tests.rules.test_legal_answers import CHAT, response, streamed, verdict
+
+STREAM = "thinking/stream"
+NO_ERROR = "stripping/visible-text/no-error"
+ERROR = '{"error": {"message": "Overloaded.", "type": "server_error"}}'
+
+
+def judged(rule: str, *texts: str, field: str = "content") -> Verdict:
+    deltas = [{"role": "assistant"}, *({field: text} for text in texts)]
+    chunks = [
+        f"data: {json.dumps({'choices': [{'index': 0, 'delta': each}]})}\n\n".encode()
+        for each in deltas
+    ]
+    return Checker("openai.chat", rules=[rule]).check(chunks).verdicts[rule]
+
+
+@pytest.mark.parametrize("field", ["content", "reasoning_content"])
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+@pytest.mark.parametrize("text", ["café", "a → b", "3 ≤ 4", "£5", "№", "✓", "😀", "it\u2019s"])
+def test_a_wrong_encoding_is_found(text: str, encoding: str, field: str) -> None:
+    broken = text.encode().decode(encoding)
+    assert judged(f"{STREAM}/decoded-once", *broken, field=field) is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    "text", ["NÃO", "« voilà\u00a0»", "é\u0085b", "pâté»", "IRMÃ»", "Â»", "ça coûte 5°"]
+)
+def test_letters_with_accents_are_decoded(text: str) -> None:
+    assert judged(f"{STREAM}/decoded-once", text) is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (r"It stays empty.\n\nOn the site, look.", Verdict.FAIL),
+        (r"Steps:\n1. Mix.\n2. Bake it.", Verdict.FAIL),
+        (r"I don\u2019t know.", Verdict.FAIL),
+        (r"`a.\n\nB` is two lines", Verdict.PASS),
+        (r'print("Well.\n\nSo")', Verdict.PASS),
+        ("Split at " + r"\n\n" + ".\nThat is all.", Verdict.PASS),
+        (r"where $E = -\nabla V$ and \neq 0.", Verdict.PASS),
+        (r"C:\notes\new is the folder.", Verdict.PASS),
+        (r'{"text": "it isn\u2019t"}', Verdict.PASS),
+    ],
+)
+def test_who_writes_of_escapes_quotes_them(text: str, wanted: Verdict) -> None:
+    assert judged(f"{STREAM}/escaped-once", *text) is wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Themeaningoflifeisaphilosophicalandpersonalquestionthathasbeendebated", Verdict.FAIL),
+        ("AbstractInterruptibleBatchPreparedStatementSetterFactoryBeanFor", Verdict.PASS),
+        ("acgtacgtacgtacgtacgtacgtacgtacgtacgtacgtacgtacgtacgtacgtacgtacgt", Verdict.PASS),
+        ("pneumonoultramicroscopicsilicovolcanoconiosis", Verdict.PASS),
+        ("rindfleischetikettierungsaufgabenübertragungsgesetz", Verdict.PASS),
+        ("https://example.org/the-meaning-of-life/and-the-question-for-you", Verdict.PASS),
+        ("llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch", Verdict.PASS),
+    ],
+)
+def test_a_long_word_is_no_sentence(text: str, wanted: Verdict) -> None:
+    assert judged(f"{STREAM}/words-apart", *text) is wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (f"The boat{ERROR}", Verdict.FAIL),
+        ("So: Error code: 500 - {'error': {'message': 'Internal'}}", Verdict.FAIL),
+        (f"The server answers\n```json\n{ERROR}\n```", Verdict.PASS),
+        (f"It says {ERROR}, so wait.", Verdict.PASS),
+        ('{"error": null, "rows": []}', Verdict.PASS),
+        ("Error code: 404 means that nothing is there.", Verdict.PASS),
+    ],
+)
+def test_who_explains_an_error_goes_on(text: str, wanted: Verdict) -> None:
+    assert judged(NO_ERROR, text) is wanted
+
+
+@pytest.mark.parametrize(
+    ("seal", "wanted"),
+    [
+        ("EqQBCkgIARABGAIiQL+w==", Verdict.PASS),
+        ("[trimmed for fixture]", Verdict.PASS),
+        ("EqQB\nCkgI", Verdict.FAIL),
+        ("Let me think.", Verdict.FAIL),
+    ],
+)
+def test_a_mark_of_who_publishes_a_log_is_no_word_of_a_server(seal: str, wanted: Verdict) -> None:
+    body = response("Yes.")
+    body["output"][0]["encrypted_content"] = seal
+    assert verdict("thinking/answer/seal-not-read", "openai.responses", body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("status", "listed", "wanted"),
+    [
+        ("completed", "completed", Verdict.PASS),
+        ("queued", None, Verdict.PASS),
+        (None, "incomplete", Verdict.PASS),
+        ("stop", "completed", Verdict.FAIL),
+        ("completed", "COMPLETED", Verdict.FAIL),
+    ],
+)
+def test_a_status_is_one_of_the_api(status: Any, listed: Any, wanted: Verdict) -> None:
+    body = {**response("Yes."), "status": status}
+    body["output"][1]["status"] = listed
+    # Hosted tools have words of their own.
+    body["output"].append({"id": "ig_1", "type": "image_generation_call", "status": "generating"})
+    assert verdict("wire/responses-items/statuses-known", "openai.responses", body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("event", "wanted"),
+    [
+        ({"code": None, "message": "Overloaded."}, Verdict.PASS),
+        ({"error": {"message": "Overloaded."}}, Verdict.PASS),
+        ({"error": {}}, Verdict.FAIL),
+        ({"error": None, "message": None}, Verdict.FAIL),
+    ],
+)
+def test_an_error_may_be_nested(event: Any, wanted: Verdict) -> None:
+    events = [{"type": "error", "sequence_number": 0, **event}]
+    rule = "wire/responses-items/error-says-why"
+    assert streamed(rule, "openai.responses", events) is wanted
+
+
+@pytest.mark.parametrize(("cached", "wanted"), [(9, Verdict.PASS), (10, Verdict.FAIL)])
+def test_a_whole_prompt_may_be_cached(cached: int, wanted: Verdict) -> None:
+    counts = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
+    body = {**CHAT, "usage": {**counts, "prompt_tokens_details": {"cached_tokens": cached}}}
+    assert verdict("wire/chat/cached-within-prompt", "openai.chat", body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("deltas", "wanted"),
+    [
+        ([{"reasoning": "So"}, {"reasoning": " nine."}], Verdict.PASS),
+        ([{"reasoning": "So", "reasoning_content": ""}, {"reasoning": " nine."}], Verdict.PASS),
+        ([{"reasoning": "So", "reasoning_content": "So"}, {"reasoning": " nine."}], Verdict.PASS),
+        ([{"reasoning": "So"}, {"reasoning_content": " nine."}], Verdict.FAIL),
+    ],
+)
+def test_a_field_that_is_empty_or_doubled_is_no_other_one(deltas: Any, wanted: Verdict) -> None:
+    events = [{"choices": [{"index": 0, "delta": each}]} for each in deltas]
+    assert streamed("wire/chat/thinking-field-kept", "openai.chat", events) is wanted
