@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Final, Literal
 from zlib import crc32
 
@@ -128,9 +129,13 @@ class _JudgedBase:
     def __init__(self, base: BaseRecording, rulebook: Rulebook) -> None:
         self.base = base
         self._unchanged = base.unchanged()
-        self.plain = base.judge(rulebook, unchanged=self._unchanged)
         self._rulebook = rulebook
         self._found: dict[str, RuleOutcomes] = {}
+
+    @cached_property
+    def plain(self) -> RuleOutcomes:
+        """What the rules find on the base itself."""
+        return self.base.judge(self._rulebook, unchanged=self._unchanged)
 
     def trial(self, mutant: Mutant) -> Trial:
         """What the rules find on the mutant and not on its base."""
@@ -194,15 +199,16 @@ class _MatrixRun:
     def _judge_mutants(
         self, judged: _JudgedBase, stream: Stream, made: Iterable[Mutant]
     ) -> Iterator[Trial]:
-        profile = judged.base.profile(stream, self.rulebook)
         for mutant in made:
             self.defects[mutant.operator] += 1
-            yield self._allow(judged.trial(mutant), mutant, profile, stream)
+            trial = judged.trial(mutant)
+            if trial.outcome in _LIVING:
+                profile = judged.base.profile(stream, self.rulebook)
+                trial = self._allow(trial, mutant, profile, stream)
+            yield trial
 
     def _allow(self, trial: Trial, mutant: Mutant, profile: Profile, stream: Stream) -> Trial:
-        """The trial, with the first allowance that covers its mutant, if that lives."""
-        if trial.outcome not in _LIVING:
-            return trial
+        """The trial of a living mutant, with the first allowance that covers it."""
         for number, each in enumerate(self.allowances):
             if each.covers(mutant, trial.base, profile, stream):
                 self.used.add(number)
@@ -312,6 +318,19 @@ def _judge_parts(
         for number, made in found.trials:
             every[number].extend(made)
     return every
+
+
+def judge_cover(
+    bases: Iterable[BaseRecording], *, operators: Operators = OPERATORS
+) -> Iterator[Trial]:
+    """Trials of the matrix such that every operator acts: each on the first base where it can."""
+    trials = _MatrixRun(Rulebook.load(), tuple(load_allowances()))
+    left = {each.name: each for each in operators}
+    for base in bases:
+        if not base.has_client:
+            made = list(trials.base_trials(base, tuple(left.values())))
+            left = {name: each for name, each in left.items() if not trials.defects[name]}
+            yield from made
 
 
 def judge_matrix(
