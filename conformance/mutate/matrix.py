@@ -179,12 +179,17 @@ class _MatrixRun:
         """Mutants of the operators, or of the defects of clients where a client reported."""
         judged = _JudgedBase(base, self.rulebook)
         for stream in base.streams():
-            made = (
-                client_mutants(stream.exchange)
-                if base.has_client
-                else _half_of_mutants(base, stream, operators)
-            )
-            yield from self._judge_mutants(judged, stream, made)
+            yield from self.stream_trials(judged, stream, operators)
+
+    def stream_trials(
+        self, judged: _JudgedBase, stream: Stream, operators: Operators
+    ) -> Iterator[Trial]:
+        """As `base_trials`, of one of the base's streams."""
+        if judged.base.has_client:
+            made: Iterable[Mutant] = client_mutants(stream.exchange)
+        else:
+            made = _half_of_mutants(judged.base, stream, operators)
+        return self._judge_mutants(judged, stream, made)
 
     def client_trials(self, bases: Iterable[BaseRecording]) -> Iterator[Trial]:
         """Defects of clients on reports that were made of plain streams, a few of each defect."""
@@ -323,13 +328,16 @@ def _judge_parts(
 def judge_cover(
     bases: Iterable[BaseRecording], *, operators: Operators = OPERATORS
 ) -> Iterator[Trial]:
-    """Trials of the matrix such that every operator acts: each on the first base where it can."""
+    """Trials of the matrix in which every operator acts: each on the first stream where it can."""
     trials = _MatrixRun(Rulebook.load(), tuple(load_allowances()))
-    left = {each.name: each for each in operators}
+    left = list(operators)
     for base in bases:
-        if not base.has_client:
-            made = list(trials.base_trials(base, tuple(left.values())))
-            left = {name: each for name, each in left.items() if not trials.defects[name]}
+        judged = _JudgedBase(base, trials.rulebook)
+        for stream in () if base.has_client else base.streams():
+            mine = [each for each in left if each.dialect in ("", stream.dialect)]
+            made = tuple(trials.stream_trials(judged, stream, mine))
+            acted = {trial.operator for trial in made}
+            left = [each for each in left if each not in mine or each.name not in acted]
             yield from made
 
 
