@@ -1,15 +1,17 @@
 """What the cases of a test cost, and how many of them every run can afford.
 
-`costs.json` holds, for each test function whose cases took at least DEAR seconds of processor time
-together, these seconds and the number of cases. `make costs` writes it anew. Of a function that is
-listed there `make test` runs as many cases as fit in SHARE seconds, the same ones each time, and
-`make test-slow` the others. What a process does once is in the cost of whichever case came first.
+`costs.json` holds, for each test function whose cases took at least LISTED seconds of processor
+time together, these seconds and the number of cases. `make costs` writes it anew. Of a function so
+listed `make test` runs as many cases as fit in SHARE seconds, the same ones each time, but
+one at least if a case takes no more than DEAR seconds; `make test-slow` runs the others.
+What a process does once is in the cost of whichever case came first.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -18,8 +20,9 @@ from typing import Final
 import pytest
 
 FILE: Final = Path(__file__).parent / "costs.json"
+LISTED: Final = 0.3
+SHARE: Final = 0.25
 DEAR: Final = 1.0
-SHARE: Final = 0.5
 _OPTION: Final = "--write-costs"
 
 
@@ -33,6 +36,14 @@ def affordable(seconds: float, cases: int) -> int:
     """How many cases of a function every run affords; none of one whose every case is dear."""
     each = seconds / cases
     return max(int(SHARE / each), int(each <= DEAR))
+
+
+def quick_seconds(costs: Mapping[str, tuple[float, int]]) -> float:
+    """What `make test` takes for functions with these costs, beside those marked `every_run`."""
+    return sum(
+        seconds if seconds < LISTED else min(cases, affordable(seconds, cases)) * seconds / cases
+        for seconds, cases in costs.values()
+    )
 
 
 def add_option(parser: pytest.Parser) -> None:
@@ -77,7 +88,7 @@ def _measured(folder: Path) -> dict[str, tuple[float, int]]:
         for line in path.read_text(encoding="utf-8").splitlines():
             seconds, _, name = line.partition("\t")
             found[name].append(float(seconds))
-    return {name: (round(sum(each), 1), len(each)) for name, each in found.items()}
+    return {name: (round(sum(each), 2), len(each)) for name, each in found.items()}
 
 
 def is_there(name: str) -> bool:
@@ -91,17 +102,18 @@ def updated(
 ) -> dict[str, tuple[float, int]]:
     """What is dear now; a function that was not measured keeps its line as long as it is there."""
     kept = {name: cost for name, cost in known.items() if name not in measured and is_there(name)}
-    return kept | {name: cost for name, cost in measured.items() if cost[0] >= DEAR}
+    return kept | {name: cost for name, cost in measured.items() if cost[0] >= LISTED}
 
 
 def main(folder: str) -> None:
     """Writes the file anew from what the cases took."""
-    costs = updated(known_costs(), _measured(Path(folder)))
+    measured = _measured(Path(folder))
+    costs = updated(known_costs(), measured)
+    quick, every = quick_seconds(measured), sum(seconds for seconds, _ in measured.values())
+    sys.stdout.write(f"{every:.0f} s of processor time, {quick:.0f} s of it in `make test`\n")
     lines = (f"  {json.dumps(name)}: {json.dumps(costs[name])}" for name in sorted(costs))
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    import sys
-
     main(sys.argv[1])

@@ -18,13 +18,11 @@ from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
 from tests.authoring.catalogue import good, mutants
-from tests.authoring.draft import RECORDED, SUFFIX, write
+from tests.authoring.draft import RECORDED, SUFFIX, Draft, write
 from tests.rulebooks import rulebook
 
 PROFILES = tuple(folder for folder in (cassettes() / "profiles",) if folder.is_dir())
 """Profiles that only these cassettes need."""
-GOOD = {draft.name: draft for draft in good()}
-MUTANTS = {draft.name: draft for draft in mutants()}
 RECORDINGS = sorted(cassettes().rglob(f"{RECORDED}*{SUFFIX}"))
 RULES = (*(rule.id for suite in load_suites() for rule in suite.rules), *(r.id for r in HOP_RULES))
 
@@ -32,6 +30,10 @@ RULES = (*(rule.id for suite in load_suites() for rule in suite.rules), *(r.id f
 @cache
 def recording(name: str) -> Recording:
     return open_recording(cassettes() / f"{name}{SUFFIX}")
+
+
+def names(drafts: tuple[Draft, ...]) -> list[str]:
+    return [draft.name for draft in drafts]
 
 
 def judged(held: Recording) -> Report:
@@ -51,7 +53,7 @@ def failing(found: Report) -> set[str]:
 def test_good_cassettes_keep_every_rule() -> None:
     offenders = {
         name: [finding.message for finding in report(name).findings]
-        for name in GOOD
+        for name in names(good())
         if report(name).findings or Verdict.ERROR in report(name).verdicts.values()
     }
     assert offenders == {}
@@ -60,7 +62,7 @@ def test_good_cassettes_keep_every_rule() -> None:
 def test_every_rule_is_kept_by_a_good_cassette() -> None:
     kept = {
         rule
-        for name in GOOD
+        for name in names(good())
         for rule, verdict in report(name).verdicts.items()
         if verdict is Verdict.PASS
     }
@@ -82,7 +84,7 @@ def test_every_rule_is_broken_by_its_mutant() -> None:
 def test_mutants_fail_as_they_say() -> None:
     offenders = {
         name: sorted(failing(report(name)) ^ set(recording(name).header.expect))
-        for name in MUTANTS
+        for name in names(mutants())
         if failing(report(name)) != set(recording(name).header.expect)
         or Verdict.ERROR in report(name).verdicts.values()
     }
@@ -93,7 +95,7 @@ def test_mutants_fail_as_they_say() -> None:
 def test_base_of_a_mutant_keeps_what_the_mutant_breaks() -> None:
     offenders = {
         name: broken
-        for name in MUTANTS
+        for name in names(mutants())
         for header in [recording(name).header]
         for verdicts in [report(str(header.extra["base"])).verdicts]
         for broken in [[rule for rule in header.expect if verdicts[rule] is Verdict.FAIL]]
@@ -108,7 +110,7 @@ def test_every_shipped_cassette_is_written_by_the_authoring() -> None:
         for path in cassettes().rglob(f"*{SUFFIX}")
         if not path.name.startswith(RECORDED)
     }
-    assert shipped == {*GOOD, *MUTANTS}
+    assert shipped == {*names(good()), *names(mutants())}
 
 
 @pytest.mark.parametrize("system", sorted({path.parent.name for path in RECORDINGS}))
@@ -131,7 +133,7 @@ def test_recordings_of_a_real_server_show_its_known_faults_and_no_other(system: 
 def test_authoring_writes_the_same_bytes_again(tmp_path: Path) -> None:
     offenders = [
         draft.name
-        for draft in (*GOOD.values(), *MUTANTS.values())
+        for draft in (*good(), *mutants())
         if write(draft, tmp_path).read_bytes()
         != (cassettes() / f"{draft.name}{SUFFIX}").read_bytes()
     ]

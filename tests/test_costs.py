@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.costs import affordable, is_there, known_costs, updated
+from tests.costs import affordable, is_there, known_costs, quick_seconds, updated
 
 HERE = "tests/test_costs.py::test_as_many_cases_as_fit_are_kept"
 GONE = "tests/test_costs.py::test_of_yesterday"
@@ -12,10 +12,15 @@ GONE = "tests/test_costs.py::test_of_yesterday"
 
 @pytest.mark.parametrize(
     ("seconds", "cases", "kept"),
-    [(1.0, 100, 50), (40.0, 50, 1), (3.0, 2, 0), (1.0, 1, 1), (9.0, 9, 1), (20.0, 500, 12)],
+    [(1.0, 100, 25), (40.0, 50, 1), (3.0, 2, 0), (1.0, 1, 1), (9.0, 9, 1), (20.0, 500, 6)],
 )
 def test_as_many_cases_as_fit_are_kept(seconds: float, cases: int, kept: int) -> None:
     assert affordable(seconds, cases) == kept
+
+
+def test_what_every_run_takes_is_known_beforehand() -> None:
+    costs = {"one dear case": (3.0, 1), "cheap": (0.2, 9), "many": (20.0, 500), "a few": (0.8, 1)}
+    assert quick_seconds(costs) == pytest.approx(0.2 + 6 * 0.04 + 0.8)
 
 
 def test_what_is_listed_is_there() -> None:

@@ -11,7 +11,7 @@ from conformance.mutate.base_recordings import (
 )
 from conformance.mutate.catalogue import OPERATORS, find_operators
 from conformance.mutate.client_defects import DEFECTS, client_mutants
-from conformance.mutate.matrix import Matrix, judge_matrix
+from conformance.mutate.matrix import Matrix, judge_cover, judge_matrix
 from conformance.mutate.matrix_report import format_matrix, matrix_faults
 from conformance.mutate.stream import take_apart
 
@@ -25,6 +25,7 @@ __all__ = [
     "client_mutants",
     "find_operators",
     "format_matrix",
+    "judge_cover",
     "judge_matrix",
     "judge_mutants",
     "make_mutants",

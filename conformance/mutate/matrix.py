@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Final, Literal
 from zlib import crc32
 
@@ -128,9 +129,13 @@ class _JudgedBase:
     def __init__(self, base: BaseRecording, rulebook: Rulebook) -> None:
         self.base = base
         self._unchanged = base.unchanged()
-        self.plain = base.judge(rulebook, unchanged=self._unchanged)
         self._rulebook = rulebook
         self._found: dict[str, RuleOutcomes] = {}
+
+    @cached_property
+    def plain(self) -> RuleOutcomes:
+        """What the rules find on the base itself."""
+        return self.base.judge(self._rulebook, unchanged=self._unchanged)
 
     def trial(self, mutant: Mutant) -> Trial:
         """What the rules find on the mutant and not on its base."""
@@ -174,12 +179,17 @@ class _MatrixRun:
         """Mutants of the operators, or of the defects of clients where a client reported."""
         judged = _JudgedBase(base, self.rulebook)
         for stream in base.streams():
-            made = (
-                client_mutants(stream.exchange)
-                if base.has_client
-                else _half_of_mutants(base, stream, operators)
-            )
-            yield from self._judge_mutants(judged, stream, made)
+            yield from self.stream_trials(judged, stream, operators)
+
+    def stream_trials(
+        self, judged: _JudgedBase, stream: Stream, operators: Operators
+    ) -> Iterator[Trial]:
+        """As `base_trials`, of one of the base's streams."""
+        if judged.base.has_client:
+            made: Iterable[Mutant] = client_mutants(stream.exchange)
+        else:
+            made = _half_of_mutants(judged.base, stream, operators)
+        return self._judge_mutants(judged, stream, made)
 
     def client_trials(self, bases: Iterable[BaseRecording]) -> Iterator[Trial]:
         """Defects of clients on reports that were made of plain streams, a few of each defect."""
@@ -194,15 +204,16 @@ class _MatrixRun:
     def _judge_mutants(
         self, judged: _JudgedBase, stream: Stream, made: Iterable[Mutant]
     ) -> Iterator[Trial]:
-        profile = judged.base.profile(stream, self.rulebook)
         for mutant in made:
             self.defects[mutant.operator] += 1
-            yield self._allow(judged.trial(mutant), mutant, profile, stream)
+            trial = judged.trial(mutant)
+            if trial.outcome in _LIVING:
+                profile = judged.base.profile(stream, self.rulebook)
+                trial = self._allow(trial, mutant, profile, stream)
+            yield trial
 
     def _allow(self, trial: Trial, mutant: Mutant, profile: Profile, stream: Stream) -> Trial:
-        """The trial, with the first allowance that covers its mutant, if that lives."""
-        if trial.outcome not in _LIVING:
-            return trial
+        """The trial of a living mutant, with the first allowance that covers it."""
         for number, each in enumerate(self.allowances):
             if each.covers(mutant, trial.base, profile, stream):
                 self.used.add(number)
@@ -312,6 +323,22 @@ def _judge_parts(
         for number, made in found.trials:
             every[number].extend(made)
     return every
+
+
+def judge_cover(
+    bases: Iterable[BaseRecording], *, operators: Operators = OPERATORS
+) -> Iterator[Trial]:
+    """Trials of the matrix in which every operator acts: each on the first stream where it can."""
+    trials = _MatrixRun(Rulebook.load(), tuple(load_allowances()))
+    left = list(operators)
+    for base in bases:
+        judged = _JudgedBase(base, trials.rulebook)
+        for stream in () if base.has_client else base.streams():
+            mine = [each for each in left if each.dialect in ("", stream.dialect)]
+            made = tuple(trials.stream_trials(judged, stream, mine))
+            acted = {trial.operator for trial in made}
+            left = [each for each in left if each not in mine or each.name not in acted]
+            yield from made
 
 
 def judge_matrix(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance import dialects
 from conformance.cassette import Recording
@@ -98,14 +99,24 @@ def _witness_identity(
 
 
 def failed_rules(
-    recording: Recording, exchange: Exchange, profile: Profile, rulebook: Rulebook
+    recording: Recording,
+    exchange: Exchange,
+    profile: Profile,
+    rulebook: Rulebook,
+    *,
+    unlike: Profile | None = None,
 ) -> list[Rule]:
-    setting = JudgeSetting(
-        dialects.get(profile.dialect),
-        profile,
-        rulebook.bound(profile),
-        fidelity=recording.header.fidelity,
-    )
+    """Rules that the bytes of an exchange break; with `unlike` of those that say otherwise there.
+
+    Where `unlike` also reads the bytes otherwise, any rule may.
+    """
+    bound = rulebook.bound(profile)
+    if unlike is not None and (other := rulebook.bound(unlike)).reading == bound.reading:
+        bound = replace(bound, rules=rulebook.changed(other, bound))
+    if not bound.rules.rules:
+        return []
+    dialect, fidelity = dialects.get(profile.dialect), recording.header.fidelity
+    setting = JudgeSetting(dialect, profile, bound, fidelity=fidelity)
     verdicts = check_wire(setting, exchange, exchange.chunks, exchange.end).result.verdicts
     return [rule for rule in rulebook.rules if verdicts.get(rule.id) is Verdict.FAIL]
 

@@ -75,7 +75,7 @@ def _excused_rules(
         return {}
     found: dict[Silence, set[str]] = {}
     strict = rulebook.profile(_STRICT, result.dialect)
-    for rule in failed_rules(recording, exchange, strict, rulebook):
+    for rule in failed_rules(recording, exchange, strict, rulebook, unlike=profile):
         if result.verdicts.get(rule.id) is not Verdict.FAIL:
             for silence in rule_silences(rule, [profile]):
                 found.setdefault(silence, set()).add(rule.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,18 +133,20 @@ def test_netstrings_are_bounded() -> None:
             list(read_netstrings(data))
 
 
-LARGE = {
-    "blocks": b"== Info: x\n<= Recv data, 1 bytes (0x1)\n0000: a\n" * 60_000,
-    "requests": b"=> Send header, 1 bytes (0x1)\n0000: a\n" * 60_000,
-    "flows": netstring({"type": "http", "response": {}, "a": "\n" * 200}) * 20_000,
-    "dots": b"<= Recv header, 19 bytes (0x13)\n0000: HTTP/1.1 200 OK\n0011: \n"
-    b"<= Recv data, 640064 bytes (0x1)\n"
-    + b"".join(b"%04x: %b\n" % (at, b"." * 64) for at in range(0, 640_000, 64))
-    + b"%04x: %b\n" % (640_000, b"x" * 64),
+LARGE: dict[str, Callable[[], bytes]] = {
+    "blocks": lambda: b"== Info: x\n<= Recv data, 1 bytes (0x1)\n0000: a\n" * 60_000,
+    "requests": lambda: b"=> Send header, 1 bytes (0x1)\n0000: a\n" * 60_000,
+    "flows": lambda: netstring({"type": "http", "response": {}, "a": "\n" * 200}) * 20_000,
+    "dots": lambda: (
+        b"<= Recv header, 19 bytes (0x13)\n0000: HTTP/1.1 200 OK\n0011: \n"
+        b"<= Recv data, 640064 bytes (0x1)\n"
+        + b"".join(b"%04x: %b\n" % (at, b"." * 64) for at in range(0, 640_000, 64))
+        + b"%04x: %b\n" % (640_000, b"x" * 64)
+    ),
 }
 
 
 @pytest.mark.parametrize("case", LARGE)
 def test_large_files_take_time_in_proportion(tmp_path: Path, case: str) -> None:
     """In proportion to the square of their length they would take minutes."""
-    assert len(check_paths([stored(tmp_path, "a", LARGE[case])]).errors) == 1
+    assert len(check_paths([stored(tmp_path, "a", LARGE[case]())]).errors) == 1

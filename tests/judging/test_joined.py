@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -22,10 +23,10 @@ from tests.benchmarks.corpora import chat, messages, responses, spaced
 from tests.judging.test_line_runs import encoded, words
 
 DELTAS = 100  # more than the most that are read one by one before it is tried again
-STREAMS = {
-    "anthropic.messages": messages(DELTAS),
-    "openai.chat": chat(DELTAS),
-    "openai.responses": responses(DELTAS, parts=4),
+STREAMS: dict[str, Callable[[int], list[bytes]]] = {
+    "anthropic.messages": messages,
+    "openai.chat": chat,
+    "openai.responses": partial(responses, parts=4),
 }
 DIALECTS = sorted(STREAMS)
 ODD = (
@@ -40,6 +41,11 @@ PLACES = st.lists(st.tuples(st.integers(0, DELTAS + 10), st.sampled_from(ODD)), 
 @pytest.fixture(autouse=True)
 def joins_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joined, "WORTHWHILE", 0)
+
+
+@cache
+def stream(dialect: str) -> list[bytes]:
+    return STREAMS[dialect](DELTAS)
 
 
 def facts(parts: list[JoinedFrames], exchange: Exchange) -> dict[str, Any]:
@@ -77,7 +83,7 @@ def signs(parts: list[JoinedFrames], dialect: str) -> list[str]:
 def test_what_is_joined_says_the_same(
     dialect: str, places: list[tuple[int, bytes]], is_spaced: bool, cut: int
 ) -> None:
-    frames = list(spaced(STREAMS[dialect]) if is_spaced else STREAMS[dialect])
+    frames = list(spaced(stream(dialect)) if is_spaced else stream(dialect))
     for at, odd in places:
         frames.insert(at, odd)
     body = b"".join(frames)
@@ -93,15 +99,15 @@ def test_what_is_joined_says_the_same(
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_most_of_a_long_stream_is_joined(dialect: str) -> None:
-    exchange = Exchange(chunks=(Chunk(b"".join(STREAMS[dialect])),))
+    exchange = Exchange(chunks=(Chunk(b"".join(stream(dialect))),))
     parts = list(read_joined(exchange, get(dialect), Reading()))
-    assert len(parts) < len(STREAMS[dialect]) / 2
+    assert len(parts) < len(stream(dialect)) / 2
     assert sum(part.is_joined for part in parts) > 0
 
 
 def test_a_short_stream_is_read_frame_by_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    frames = STREAMS["openai.chat"][:12]
+    frames = stream("openai.chat")[:12]
     exchange = Exchange(chunks=(Chunk(b"".join(frames)),))
     parts = list(read_joined(exchange, get("openai.chat"), Reading()))
     assert not any(part.is_joined for part in parts)

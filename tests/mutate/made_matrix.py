@@ -1,4 +1,4 @@
-"""The matrix of shipped recordings: `made_matrix FILE ONE_IN` makes it on all processors.
+"""The matrix of shipped recordings: `made_matrix FILE` makes it on all processors.
 
 In a process of its own, since one that runs tests has threads and may not fork. Functions cannot be
 written, so operators and allowances are put back when it is read.
@@ -20,12 +20,9 @@ from conformance.mutate.allowances import load_allowances
 ROOT = Path(__file__).parents[2]
 
 
-def made_matrix(file: Path, *, one_in: int = 1) -> Matrix:
-    """The matrix of every so manieth base, made in another process and handed over in a file.
-
-    With fewer than all bases it judges no mutants that stand in files: other tests do.
-    """
-    command = [sys.executable, "-m", "tests.mutate.made_matrix", str(file), str(one_in)]
+def made_matrix(file: Path) -> Matrix:
+    """The whole matrix, made in another process and handed over in a file."""
+    command = [sys.executable, "-m", "tests.mutate.made_matrix", str(file)]
     subprocess.run(command, check=True, cwd=ROOT)
     found: Matrix = pickle.loads(file.read_bytes())
     return replace(found, operators=tuple(OPERATORS), allowances=tuple(load_allowances()))
@@ -33,7 +30,5 @@ def made_matrix(file: Path, *, one_in: int = 1) -> Matrix:
 
 if __name__ == "__main__":
     gc.set_threshold(50_000)  # what is loaded stays: looking for garbage in it took a tenth
-    one_in = int(sys.argv[2])
-    bases = list(shipped_bases())[::one_in]
-    made = judge_matrix(bases, shipped_mutants() if one_in == 1 else (), jobs=None)
+    made = judge_matrix(shipped_bases(), shipped_mutants(), jobs=None)
     Path(sys.argv[1]).write_bytes(pickle.dumps(replace(made, operators=(), allowances=())))

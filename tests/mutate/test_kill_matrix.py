@@ -13,12 +13,15 @@ from conformance.editing.operator import Operator
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ADDED_RULES
 from conformance.mutate import (
+    OPERATORS,
     Matrix,
     find_operators,
     format_matrix,
+    judge_cover,
     judge_matrix,
     matrix_faults,
     open_base,
+    shipped_bases,
 )
 from conformance.mutate.allowances import Allowance, load_allowances
 from conformance.rules.verdicts import Level
@@ -47,12 +50,11 @@ def outcomes(found: Matrix, operator: str) -> set[str]:
 
 @pytest.mark.first
 @pytest.mark.every_run
-def test_matrix_of_some_bases_holds(tmp_path: Path) -> None:
-    """No survivor and no alarm; that a rule is dead only the whole matrix can say."""
-    part = made_matrix(tmp_path / "matrix", one_in=60)
-    assert part.trials
-    assert part.survivors == ()
-    assert part.alarms == ()
+def test_every_operator_is_found_where_it_first_acts() -> None:
+    """What its other mutants show, and which rule is dead, only the whole matrix can say."""
+    found = list(judge_cover(shipped_bases()))
+    assert {each.operator for each in found} == {each.name for each in OPERATORS}
+    assert [each for each in found if each.outcome in ("survived", "alarm")] == []
 
 
 @pytest.mark.slow

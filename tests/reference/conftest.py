@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.reference.server_process import server
+
 if TYPE_CHECKING:
     from reference_impl.server.engine import Engine
 
@@ -32,8 +34,6 @@ def engine(folder: Path) -> Iterator[Engine]:
 @pytest.fixture(scope="session")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The base URL of a server process; to start one takes seconds."""
-    from tests.reference.test_server_process import server  # noqa: PLC0415 - loads vendors' clients
-
     port_file = tmp_path_factory.mktemp("server") / "port"
     with server("--port-file", str(port_file)) as base:
         assert base.endswith(f":{port_file.read_text().strip()}")

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from conformance.core.binary import MessageParser, encode_message
 from conformance.targets.replay import serving
 from tests.reference.replays import Replayed, replayed
-from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+from tests.reference.server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
 

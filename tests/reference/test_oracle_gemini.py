@@ -14,7 +14,7 @@ from conformance.core.events import Request, Response
 from conformance.judging.checker import Checker
 from conformance.targets.replay import serving
 from tests.reference.replays import replayed
-from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA
+from tests.reference.server_process import CALCULATE, KEY, MODEL, SCHEMA
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from mistralai.client.errors import SDKError
 
 from conformance.targets.replay import serving
 from tests.reference.replays import replayed
-from tests.reference.test_server_process import CALCULATE, KEY, MODEL, SCHEMA, server
+from tests.reference.server_process import CALCULATE, KEY, MODEL, SCHEMA, server
 
 pytestmark = pytest.mark.slow
 

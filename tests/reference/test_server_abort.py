@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from starlette.types import ASGIApp, Message
 
-from conformance import check_chunks
-from reference_impl.model import folder
 from reference_impl.server.app import application
 from reference_impl.server.defects import Api
-from reference_impl.server.engine import Engine, ReasoningDelta, Start, TextDelta
-from reference_impl.server.engine.generation import Generation
-from reference_impl.server.sending import Outbox
+from reference_impl.server.engine import ReasoningDelta, Start, TextDelta
 from reference_impl.server.service import Service
 from tests.reference.driving import Connection, scope
-from tests.reference.scenes import DIALECTS, PATHS
+from tests.reference.scenes import PATHS
 from tests.reference.scripted_engine import ScriptedEngine, Step
 
 COUNT = "Count to 9."
@@ -33,14 +28,6 @@ ASKED: dict[Api, dict[str, Any]] = {
         "thinking": {"type": "adaptive"},
     },
 }
-REQUESTS = 200
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    engine = Engine.load(folder(), device="cpu", max_batch=64)
-    yield engine
-    engine.close()
 
 
 def begun(app: ASGIApp, api: Api, model: str, *, stream: bool = True) -> tuple[Connection, Any]:
@@ -54,29 +41,6 @@ async def _quietly(call: Any) -> None:
     await call
 
 
-def apis() -> Iterator[Api]:
-    while True:
-        yield from ASKED
-
-
-async def crowd(app: ASGIApp, model: str) -> list[tuple[Api, Connection]]:
-    """Many at once; every second one leaves as soon as something has come."""
-    calls = [
-        (api, *begun(app, api, model)) for api, _ in zip(apis(), range(REQUESTS), strict=False)
-    ]
-    for _, connection, _ in calls[::2]:
-        await connection.first.wait()
-        connection.leave()
-    await asyncio.gather(*(task for _, _, task in calls))
-    assert asyncio.all_tasks() == {asyncio.current_task()}
-    return [(api, connection) for api, connection, _ in calls[1::2]]
-
-
-def left_behind() -> int:
-    gc.collect()
-    return sum(type(each) in (Generation, Outbox) for each in gc.get_objects())
-
-
 async def reached(state: Callable[[], bool]) -> None:
     """Let the others run until the state is there."""
     for _ in range(10_000):
@@ -84,23 +48,6 @@ async def reached(state: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0)
     pytest.fail("the state was never reached")
-
-
-@pytest.mark.slow
-def test_crowd_of_which_half_leaves(engine: Engine) -> None:
-    app = application(Service(engine))
-    finished = asyncio.run(crowd(app, engine.model_id))
-    assert engine.wait_idle(5)
-    assert left_behind() == 0
-    for api, connection in finished:
-        profile = "strict" if api == "chat" else "reference"
-        report = check_chunks(
-            [connection.answer("eof").data],
-            dialect=DIALECTS[api],
-            profile=profile,
-            request={"stream": True, **ASKED[api]},
-        )
-        assert [(finding.rule, finding.message) for finding in report.findings] == []
 
 
 def endless() -> list[Step]:

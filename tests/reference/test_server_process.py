@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -19,38 +14,12 @@ import openai
 import pytest
 
 from conformance import check_chunks
+from tests.reference.server_process import CALCULATE, KEY, MODEL, SCHEMA
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
-MODEL = "tiny-think"
-KEY = "open sesame"
 ASK: list[Any] = [{"role": "user", "content": "What is 2 + 2?"}]
-CALCULATE = "Use the calculator: what is 2 + 3?"
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
-}
 ANSWER = "2 + 2 = 4."
-
-
-@contextmanager
-def server(*arguments: str) -> Iterator[str]:
-    """The base URL of a server that runs as long as the block does."""
-    command = [sys.executable, "-m", "reference_impl.server", "--port", "0", *arguments]
-    command += ["--api-key-env", "REFERENCE_KEY"]
-    known = {**os.environ, "REFERENCE_KEY": KEY}
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=known)
-    try:
-        assert process.stdout is not None
-        ready = process.stdout.readline()
-        assert ready.startswith("READY http://127.0.0.1:")
-        yield ready.split()[1]
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) in (0, -signal.SIGTERM)
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +164,24 @@ def test_anthropic_helper_and_tool_loop(ant: anthropic.Anthropic) -> None:
 def test_anthropic_errors_are_typed(ant: anthropic.Anthropic) -> None:
     with pytest.raises(anthropic.NotFoundError, match="does not exist"):
         ant.messages.create(model="claude-9", max_tokens=9, messages=ASK)
+
+
+@pytest.mark.filterwarnings("ignore:connect.. must be used as a context manager")  # openai 3.57.0
+def test_the_official_client_talks_over_a_websocket(url: str) -> None:
+    answers, earlier = [], None
+    with (
+        openai.OpenAI(base_url=f"{url}/v1", api_key=KEY) as client,
+        client.responses.connect() as connection,
+    ):
+        for question in ("What is 2 + 2?", "And 3 + 4?"):
+            connection.response.create(model=MODEL, input=question, previous_response_id=earlier)
+            for event in connection:
+                assert event.type != "error"
+                if event.type == "response.completed":
+                    answers.append(event.response.output_text)
+                    earlier = event.response.id
+                    break
+    assert answers == ["2 + 2 = 4.", "3 + 4 = 7."]
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import openai
 import pytest
 from starlette.types import Message
 
@@ -23,7 +22,6 @@ from reference_impl.server.engine import Finish, ReasoningDelta, Start, TextDelt
 from reference_impl.server.service import Service
 from reference_impl.server.settings import Settings
 from tests.reference.scripted_engine import ScriptedEngine
-from tests.reference.test_server_process import KEY, MODEL
 
 THINK = (Start(7), ReasoningDelta("2 plus 2.", 3), TextDelta("4"), Finish("stop", Usage(7, 9, 6)))
 ASK: dict[str, Any] = {"type": "response.create", "model": "scripted", "input": "2 + 2?"}
@@ -211,22 +209,3 @@ def test_a_request_may_only_prepare_the_next_one() -> None:
     assert kinds(got)[:3] == ["response.created", "response.in_progress", "response.completed"]
     assert got.events[2]["response"]["output"] == []
     assert all(text in str(engine.asked[-1].messages) for text in ("2 + 2?", "And 3?"))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:connect.. must be used as a context manager")  # openai 3.57.0
-def test_the_official_client_talks_to_the_process(url: str) -> None:
-    answers, earlier = [], None
-    with (
-        openai.OpenAI(base_url=f"{url}/v1", api_key=KEY) as client,
-        client.responses.connect() as connection,
-    ):
-        for question in ("What is 2 + 2?", "And 3 + 4?"):
-            connection.response.create(model=MODEL, input=question, previous_response_id=earlier)
-            for event in connection:
-                assert event.type != "error"
-                if event.type == "response.completed":
-                    answers.append(event.response.output_text)
-                    earlier = event.response.id
-                    break
-    assert answers == ["2 + 2 = 4.", "3 + 4 = 7."]

@@ -15,8 +15,8 @@ from websockets.sync.server import serve as serve_sockets
 
 from conformance.cli import main
 from tests.cassette.sockets import answer
-from tests.reference.test_server_process import KEY
-from tests.reference.test_server_process import server as reference
+from tests.reference.server_process import KEY
+from tests.reference.server_process import server as reference
 
 
 @contextmanager

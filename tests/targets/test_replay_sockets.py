@@ -7,7 +7,6 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import openai
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
@@ -69,33 +68,6 @@ def test_every_message_comes_byte_for_byte(tmp_path: Path, talk: Any, chunking: 
     (seen,) = server.seen
     assert (seen.outcome, seen.status, seen.sent) == ("complete", 101, sum(map(len, found)))
     assert seen.size == seen.sent
-
-
-SHIPPED = Path(__file__).parents[2] / "cassettes/openai.responses/socket"
-
-
-@pytest.mark.filterwarnings("ignore:connect.. must be used as a context manager")  # openai 3.57.0
-def test_the_official_client_reads_the_shipped_session() -> None:
-    (path,) = SHIPPED.iterdir()
-    messages, answers = messages_of(path), []
-    with (
-        serving([path]) as server,
-        openai.OpenAI(base_url=f"{server.url}/v1", api_key="none") as client,
-        client.responses.connect() as connection,
-    ):
-        for each in messages:
-            if each.side == "client":
-                connection.send(json.loads(each.data))
-            else:
-                data = connection.recv_bytes()
-                assert data == each.data
-                event = connection.parse_event(data)
-                if event.type == "response.completed":
-                    answers.append(event.response.output_text)
-        connection.close()
-        server.settle()
-        assert [each.outcome for each in server.seen] == ["complete"]
-    assert answers == ["2 + 2 = 4.", "3 + 4 = 7.", "", "2 + 3 = 5."]
 
 
 def test_keys_may_stand_in_any_order_and_who_asks_does_not_matter(tmp_path: Path) -> None:

@@ -58,9 +58,13 @@ def has_plain_cache(model: PreTrainedModel) -> bool:
     return all(type(layer) is DynamicLayer for layer in layers)
 
 
-@torch.inference_mode()
 def fitting(model: PreTrainedModel, candidate: Callable[[], Step]) -> Decoder | None:
     """The step, if rows of different lengths get the logits that they get alone."""
+    with torch.inference_mode():
+        return _fitting(model, candidate)
+
+
+def _fitting(model: PreTrainedModel, candidate: Callable[[], Step]) -> Decoder | None:
     try:
         eager = EagerDecoder(candidate(), model.device)
         if not _agrees_with_model(model, eager):
