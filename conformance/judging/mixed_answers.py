@@ -27,18 +27,21 @@ class _Sign(NamedTuple):
     """
 
     shown_by: str
-    begun: str = ""
+    begun: tuple[str, ...] = ()
     later: bool = False
     ends: tuple[str, ...] = ()
 
 
 _SIGNS: Final = (
-    _Sign("wire/chat/same-id", "wire/chat/role-once", ends=("wire/chat/done-once",)),
-    _Sign("wire/responses/response-id", "wire/responses/created-once"),
+    _Sign("wire/chat/same-id", ("wire/chat/role-once",), ends=("wire/chat/done-once",)),
+    _Sign("wire/responses/response-id", ("wire/responses/created-once",)),
     _Sign("wire/responses/item-id"),
-    _Sign("wire/interactions/same-id", "wire/interactions/created-once"),
-    _Sign("wire/messages/start-once", "wire/messages-blocks/index-contiguous", later=True),
-    _Sign("wire/cohere/start-once", "wire/cohere/index-contiguous", later=True),
+    _Sign(
+        "wire/interactions/same-id",
+        ("wire/interactions/created-once", "wire/interactions/created-repeated"),
+    ),
+    _Sign("wire/messages/start-once", ("wire/messages-blocks/index-contiguous",), later=True),
+    _Sign("wire/cohere/start-once", ("wire/cohere/index-contiguous",), later=True),
     _Sign(
         "wire/chat/done-present",
         ends=("wire/chat/done-once", "wire/chat/role-first", "wire/chat/answer-present"),
@@ -122,7 +125,7 @@ def _name(finding: Finding) -> str:
 
 def _begins(finding: Finding, sign: _Sign, lead: Finding) -> bool:
     is_there = finding.event >= lead.event if sign.later else finding.event == lead.event
-    return finding.rule == sign.begun and is_there
+    return finding.rule in sign.begun and is_there
 
 
 def _is_later(finding: Finding, lead: Finding, *, anywhere: bool) -> bool:
