@@ -296,8 +296,7 @@ def test_an_answer_goes_on_after_a_call_that_google_carried_out(result: bool, fo
 def test_a_response_need_not_state_the_one_before(asked: Any, stated: Any, wanted: Verdict) -> None:
     rule = "wire/responses/previous-as-asked"
     body = {**response("Yes."), "previous_response_id": stated}
-    request = {"method": "GET" if asked is None else "POST", "path": "/v1/responses", "json": asked}
     head = {"status": 200, "headers": [["content-type", "application/json"]]}
     checker = Checker("openai.responses", "strict", rules=[rule])
-    checked = checker.check([json.dumps(body).encode()], request=request, response=head)
+    checked = checker.check([json.dumps(body).encode()], request=asked, response=head)
     assert checked.verdicts[rule] is wanted
