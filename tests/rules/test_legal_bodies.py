@@ -287,7 +287,7 @@ def test_an_answer_goes_on_after_a_call_that_google_carried_out(result: bool, fo
         ({"previous_response_id": "resp_0"}, "resp_0", Verdict.PASS),
         ({"previous_response_id": "resp_0"}, None, Verdict.VACUOUS),  # left out by many servers
         ({"conversation": "conv_0"}, "resp_0", Verdict.NOT_APPLICABLE),
-        (None, "resp_0", Verdict.PASS),  # of a response that is only fetched
+        (None, "resp_0", Verdict.UNTESTABLE),
         ({}, None, Verdict.VACUOUS),
         ({}, "resp_0", Verdict.FAIL),
         ({"previous_response_id": "resp_0"}, "resp_9", Verdict.FAIL),
