@@ -4,11 +4,10 @@ Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4),
 ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
 WireMock's stub mappings, the test proxy of Azure's SDKs (`RecordEntry.cs`), Polly.js
 (`persister/har`), dd-apm-test-agent (`vcr_proxy.py`), req_llm (`test/support/transcript.ex`),
-talkcody (`llm/testing/recorder.rs`),
-Mastra's recorder over MSW (`llm-recorder.ts`), pi of Rust (`vcr.rs`), Instructor for PHP, ccproxy,
-gemini-cli (`fakeContentGenerator.ts`), test-server
-of Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar
-of Go, and fixtures of matteing/opal.
+talkcody (`llm/testing/recorder.rs`), Mastra's recorder over MSW (`llm-recorder.ts`), pi of Rust
+(`vcr.rs`), Instructor for PHP, ccproxy, gemini-cli (`fakeContentGenerator.ts`), test-server of
+Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar of
+Go, and fixtures of matteing/opal.
 """
 
 from __future__ import annotations
