@@ -19,6 +19,7 @@ Rule 7: a temperature counts where the client turned thinking off, for models th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -207,9 +208,10 @@ def _answers(given: ComparableRequest, passed: ComparableRequest) -> Found:
         return Lost(f"{expected} in what the model said", came)
     for name, arguments in wanted.calls:
         if PLAIN_NAME.fullmatch(name) and (name, arguments) not in got.calls:
-            others = [f"{one}({inputs})" for one, inputs in got.calls]
+            others = (Counter(got.calls) - Counter(wanted.calls)).elements()
+            came = ", ".join(f"{one}({inputs})" for one, inputs in others)
             call = shortened(f"{name}({arguments})")
-            return Lost(f"the call {call}", shortened(", ".join(others)) if others else NONE)
+            return Lost(f"the call {call}", shortened(came) if came else NONE)
     if not is_within(wanted.results, got.results):
         _, expected, came, _ = first_difference(wanted.results, got.results)
         return Lost(f"{expected} in what tools gave", came)

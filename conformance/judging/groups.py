@@ -6,6 +6,7 @@ Rule 2: a group follows another one if in every stream that has it its first fin
 finding of the other, directly or over others (`lineage`). What follows is kept below its cause.
 What is altered of earlier turns follows what is altered beside calls in the same way
 (`About.change`), in other streams, too, and so does sealed data that an application lost.
+A history that a gateway did not pass on as it came follows what breaks the one that it sent.
 Rule 3: the circumstances of a group are reported where it came under one of them only, and chance
 would do that once in twenty times at most (`circumstances`).
 """
@@ -24,6 +25,7 @@ from conformance.judging.consequences import follows
 from conformance.judging.group_id import group_id, message_without_values
 from conformance.judging.hop_rules import OPAQUE, RETURNED
 from conformance.judging.lineage import direct_causes, event_order, level_rank
+from conformance.judging.passed_request_rules import ASKED_ANSWERS, ASKED_HISTORY
 from conformance.judging.result import (
     Finding,
     FindingExcuse,
@@ -35,6 +37,7 @@ from conformance.judging.result import (
 from conformance.rules.verdicts import Verdict
 
 _OF_TURNS: Final = ("history/", OPAQUE.id, RETURNED.id)
+_PASSED: Final = frozenset({ASKED_HISTORY.id, ASKED_ANSWERS.id})
 _FIRED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
 
 
@@ -122,7 +125,26 @@ class _Gathering:
             for group, met in _stream_causes(found).items():
                 known = causes.setdefault(group, met)
                 causes[group] = [each for each in known if each in met]
-        return causes | self._altered_turns([name for name, known in causes.items() if not known])
+        alone = [name for name, known in causes.items() if not known]
+        return causes | self._altered_turns(alone) | self._broken_upstream(alone)
+
+    def _broken_upstream(self, alone: Sequence[str]) -> dict[str, list[str]]:
+        """Of groups without a cause those whose first request upstream breaks a rule itself."""
+        broken = {
+            name: {(place.stream.file, place.stream.exchange) for place in self.places[name]}
+            for name in alone
+            if self.places[name][0].finding.rule.startswith("history/")
+        }
+        sent = {
+            name: self.places[name][0].finding.upstream
+            for name in alone
+            if self.places[name][0].finding.rule in _PASSED
+        }
+        return {
+            name: [n for n, places in broken.items() if (to.file, to.exchange) in places]
+            for name, to in sent.items()
+            if to is not None
+        }
 
     def _altered_turns(self, alone: Sequence[str]) -> dict[str, list[str]]:
         """Of groups without a cause those of turns that are altered as other ones are.

@@ -177,6 +177,7 @@ class Answer:
             "reasoning": self.asked.get("reasoning"),
             "store": self.asked.get("store", True),
             "usage": None,
+            **{key: self.asked[key] for key in ("previous_response_id",) if key in self.asked},
             **more,
         }
 

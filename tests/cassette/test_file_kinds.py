@@ -137,6 +137,26 @@ def test_an_archive_gives_the_answers_of_models_and_counts_the_rest(tmp_path: Pa
     assert recording.exchanges[1].dialect == "openai.chat"
 
 
+@pytest.mark.parametrize(
+    ("second", "third", "paths"),
+    [
+        ("2026-11-23T02:55:36Z", "2026-11-23T02:55:35.5+00:00", ["/1", "/3", "/2"]),
+        ("2026-11-23T02:55:36Z", "2026-11-23T02:55:36Z", ["/1", "/2", "/3"]),
+        ("yesterday", "2026-11-23T02:55:35Z", ["/1", "/2", "/3"]),
+    ],
+)
+def test_an_archive_is_read_in_the_order_in_which_requests_were_sent(
+    second: str, third: str, paths: list[str], tmp_path: Path
+) -> None:
+    times = ("2026-11-23T02:55:34Z", second, third)
+    entries = (
+        {**entry(f"https://a.test/{n}", BODY.decode()), "startedDateTime": time}
+        for n, time in enumerate(times, 1)
+    )
+    recording = open_recording(stored(tmp_path, "a.har", archive(*entries)))
+    assert [each.request and each.request.path for each in recording.exchanges] == paths
+
+
 def test_an_archive_in_lines_places_its_bodies(tmp_path: Path) -> None:
     text = json.dumps(json.loads(archive(entry("/v1/chat/completions", BODY.decode()))), indent=1)
     path = stored(tmp_path, "a.har", text)

@@ -171,6 +171,18 @@ def test_each_answer_is_one_body(
     assert not [f for each in report.streams for f in each.findings]
 
 
+def test_lines_of_a_session_that_is_resumed_count_once(tmp_path: Path) -> None:
+    """Claude Code repeats lines as they were (#56196), or copies them into the next session."""
+    named = [{**each, "uuid": f"u{at}"} for at, each in enumerate(CLAUDE)]
+    copied = [{**each, "uuid": f"v{at}", "sessionId": "t"} for at, each in enumerate(CLAUDE)]
+    recording = open_recording(logged(tmp_path, *named[:5], *named, *copied))
+    found = [json.loads(each.body)["content"] for each in recording.exchanges]
+    assert [[part["type"] for part in each] for each in found] == [
+        ["thinking", "tool_use", "tool_use"],
+        ["text"],
+    ]
+
+
 def test_each_answer_of_qwen_code_is_one_of_gemini(tmp_path: Path) -> None:
     recording = open_recording(logged(tmp_path, *QWEN))
     assert recording.kind == "qwen-code-log"

@@ -324,3 +324,11 @@ REPEATED: list[tuple[Exchange, Any]] = [
 def test_what_the_model_said_goes_upstream_as_it_was(passed: Exchange, got: Any) -> None:
     difference = found(chat(messages=ROUND), passed)["answers"]
     assert difference.got == got if isinstance(difference, Lost) else difference is got
+
+
+def test_of_calls_that_came_otherwise_those_are_shown_that_nobody_made() -> None:
+    both = [ADDS, *other_call("sub", '{"a": 1}')]
+    otherwise = [*other_call("add", '{"a": 2}'), *both[1:]]
+    difference = found(changed(1, tool_calls=both), changed(1, tool_calls=otherwise))["answers"]
+    assert isinstance(difference, Lost)
+    assert (difference.expected, difference.got) == ('the call add({"a":1})', 'add({"a":2})')

@@ -18,6 +18,7 @@ from conformance.judging.result import (
     AppliedBaseline,
     Finding,
     FindingExcuse,
+    ReferencedEvent,
     Report,
     StreamResult,
     finding_key,
@@ -240,3 +241,13 @@ def test_an_answer_that_says_that_it_broke_off_is_one_group(tmp_path: Path) -> N
     rules = {each.first.rule for each in every_group([group])}
     assert "wire/responses/item-closed" in rules
     assert "summary/lifecycle/part-lifecycle" not in rules
+
+
+def test_a_history_that_breaks_upstream_is_one_cause_with_what_was_not_passed_on() -> None:
+    to = ReferencedEvent("f", 2, 0, None, None, "http.request", "")
+    lost = plain_finding(rule="scenario/asked-history", level=Level.SHOULD, upstream=to)
+    broken = plain_finding(rule="history/calls/answered")
+    both = Report((stream(1, lost), stream(2, broken)))
+    assert shown(both) == [("history/calls/answered", 1, 1, ["scenario/asked-history"])]
+    apart = Report((stream(1, lost), stream(4, broken)))
+    assert [found[0] for found in shown(apart)] == [broken.rule, lost.rule]

@@ -279,3 +279,24 @@ def test_an_answer_goes_on_after_a_call_that_google_carried_out(result: bool, fo
         body += b"data: " + json.dumps(chunk).encode() + b"\r\n\r\n"
     findings = check_chunks([body], dialect="gemini.generate").findings
     assert ("thinking/stream/before-finish" in {each.rule for each in findings}) is found
+
+
+@pytest.mark.parametrize(
+    ("asked", "stated", "wanted"),
+    [
+        ({"previous_response_id": "resp_0"}, "resp_0", Verdict.PASS),
+        ({"previous_response_id": "resp_0"}, None, Verdict.VACUOUS),  # left out by many servers
+        ({"conversation": "conv_0"}, "resp_0", Verdict.NOT_APPLICABLE),
+        (None, "resp_0", Verdict.UNTESTABLE),
+        ({}, None, Verdict.VACUOUS),
+        ({}, "resp_0", Verdict.FAIL),
+        ({"previous_response_id": "resp_0"}, "resp_9", Verdict.FAIL),
+    ],
+)
+def test_a_response_need_not_state_the_one_before(asked: Any, stated: Any, wanted: Verdict) -> None:
+    rule = "wire/responses/previous-as-asked"
+    body = {**response("Yes."), "previous_response_id": stated}
+    head = {"status": 200, "headers": [["content-type", "application/json"]]}
+    checker = Checker("openai.responses", "strict", rules=[rule])
+    checked = checker.check([json.dumps(body).encode()], request=asked, response=head)
+    assert checked.verdicts[rule] is wanted

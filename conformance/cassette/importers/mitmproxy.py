@@ -78,9 +78,8 @@ def _flow_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -
         end=_flow_ending(flow, decoded.is_whole),
     )
     sent_at, answered_at = question.get("timestamp_end"), answer.get("timestamp_start")
-    return CapturedExchange(
-        exchange, layout, _flow_clock(sent_at, answered_at), isinstance(content, bytes)
-    )
+    clock, sent = _flow_clock(sent_at, answered_at), _seconds(sent_at)
+    return CapturedExchange(exchange, layout, clock, isinstance(content, bytes), sent)
 
 
 def _flow_socket(
@@ -103,8 +102,10 @@ def _flow_socket(
         chunks=tuple(gathered.messages),
         end=_socket_ending(flow, socket),
     )
-    clock = _flow_clock(question.get("timestamp_end"), answer.get("timestamp_start"))
-    return CapturedExchange(exchange, gathered.layout(layout.head), clock, bool(gathered.messages))
+    sent_at = question.get("timestamp_end")
+    clock, sent = _flow_clock(sent_at, answer.get("timestamp_start")), _seconds(sent_at)
+    made = gathered.layout(layout.head)
+    return CapturedExchange(exchange, made, clock, bool(gathered.messages), sent)
 
 
 def _message_states(values: Any) -> Iterator[list[Any]]:
@@ -153,10 +154,15 @@ def _flow_ending(flow: Mapping[str, Any], is_whole: bool | None) -> Ending:
 
 
 def _flow_clock(sent_at: Any, answered_at: Any) -> CassetteClock:
-    if not all(isinstance(each, float) and math.isfinite(each) for each in (sent_at, answered_at)):
+    sent, answered = _seconds(sent_at), _seconds(answered_at)
+    if sent is None or answered is None:
         return CassetteClock()
-    ms = round((answered_at - sent_at) * 1e3, 3)
+    ms = round((answered - sent) * 1e3, 3)
     return CassetteClock(ms) if 0 <= ms <= _MOST_MS else CassetteClock()
+
+
+def _seconds(value: Any) -> float | None:
+    return value if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _header_pairs(message: Mapping[str, Any]) -> Headers:

@@ -1,7 +1,8 @@
 """How coding agents log their sessions: which lines are an agent's own, and the answers in them.
 
 Rule 1: lines of Claude Code with the same message id are one answer, with any lines between them;
-its own messages (`<synthetic>`) do not count as the model's.
+its own messages (`<synthetic>`) do not count as the model's. Who resumes a session may find its
+lines again, with their ids or as those of another session (claude-code#56196): each counts once.
 Rule 2: items of Codex are one answer until something is added to the conversation, or what it used
 is recorded (0.171.0). A summary of the history that the model writes on the way belongs to it.
 Rule 3: a line of Qwen Code that an assistant wrote is an answer, as the API has it.
@@ -74,6 +75,8 @@ def _is_of_session(line: Line) -> bool:
 def _answers_of_claude(lines: Iterator[tuple[int, Line]]) -> list[LogAnswer]:
     """Rule 1."""
     found: dict[str, LogAnswer] = {}
+    sessions: dict[str, Any] = {}  # the one in which each answer came
+    met: set[str] = set()
     for number, line in lines:
         message = line.get("message")
         if line.get("type") != "assistant" or not isinstance(message, dict):
@@ -82,6 +85,10 @@ def _answers_of_claude(lines: Iterator[tuple[int, Line]]) -> list[LogAnswer]:
         is_own = message.get("model") == "<synthetic>" or line.get("isApiErrorMessage") is True
         if is_own or not isinstance(name, str) or not isinstance(content, list):
             continue
+        uuid, session = str(line.get("uuid", number)), line.get("sessionId")
+        if uuid in met or sessions.setdefault(name, session) != session:
+            continue
+        met.add(uuid)
         answer = found.setdefault(name, LogAnswer(number))
         answer.fields = {key: each for key, each in message.items() if key != "content"}
         answer.items += content

@@ -2,7 +2,9 @@
 
 Others (pages, pictures, telemetry) are skipped and counted, and so are answers without a saved body
 (they would look like silent servers) and unreadable entries: each only loses itself. If no exchange
-shows its API, the dialect that the user named applies to all.
+shows its API, the dialect that the user named applies to all. Exchanges come in the order in which
+they were sent, where every one says when: HAR asks its readers to sort, and a proxy saves first
+what ends first.
 """
 
 from __future__ import annotations
@@ -29,12 +31,16 @@ One that is fetched shows its dialect.
 
 
 class CapturedExchange(NamedTuple):
-    """One exchange; `layout` where its body stands, `has_body` whether one was kept."""
+    """One exchange; `layout` where its body stands, `has_body` whether one was kept.
+
+    `sent` is when its request went out, in seconds since any beginning; None where nothing says.
+    """
 
     exchange: Exchange
     layout: Layout | Callable[[], Layout]
     clock: CassetteClock
     has_body: bool
+    sent: float | None = None
 
 
 class FaultyEntry(NamedTuple):
@@ -58,7 +64,7 @@ def judged_traffic(
     """
     found = list(captured)
     faults = [each for each in found if isinstance(each, FaultyEntry)]
-    exchanges = [each for each in found if isinstance(each, CapturedExchange)]
+    exchanges = _as_sent([each for each in found if isinstance(each, CapturedExchange)])
     spoken = [_spoken_dialect(file, each.exchange) for each in exchanges]
     if file.dialect and not any(spoken):
         spoken = [file.dialect] * len(exchanges)
@@ -82,6 +88,12 @@ def judged_traffic(
         notes=(*notes, *skipped),
     )
     return ImportedRecording(cassette, tuple(each.layout for each in numbered))
+
+
+def _as_sent(exchanges: list[CapturedExchange]) -> list[CapturedExchange]:
+    if any(each.sent is None for each in exchanges):
+        return exchanges
+    return sorted(exchanges, key=lambda each: each.sent or 0.0)
 
 
 def _nothing_judged(

@@ -10,7 +10,8 @@ event.
 Rule 3: keys beside those that the model wrote are defaults of the client's; null may be left out,
 and a key that the schema does not describe where it describes others: such a call is the same.
 Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, and `unmarked`, what
-of that stands between no marks: templates of chats take out what does.
+of that stands between no marks: templates of chats take out what does. A beginning of the text,
+which an attempt that was cut leaves, is added as the text is.
 Rule 5: `turn.doubled` has the `place` of an entry that says word for word what one before it in its
 run says; no other event is made of that entry.
 Rule 6: `turn.misplaced` has the `place` of the entry that stands on the wrong side of the turn.
@@ -35,6 +36,7 @@ TEXT: Final = "turn.text"
 DOUBLED: Final = "turn.doubled"
 MISPLACED: Final = "turn.misplaced"
 _FITS: Final = "fits"
+_LEAST_AGAIN: Final = 12  # characters, spelled, that nobody says twice at a beginning by chance
 _WORDS: Final = ("thinking", "thought", "reasoning")  # that clients write around what was thought
 _MARKS: Final = (*PAIRS, *((f"<{each}>", f"</{each}>") for each in _WORDS))
 
@@ -82,7 +84,10 @@ def misplaced_entry(place: str) -> Event:
 
 def returned_text(said: str, back: str) -> Event:
     """Rule 4; `said` is spelled."""
-    added = one_spelling(back).replace(said, "", 1)
+    spelled = one_spelling(back)
+    added = spelled.replace(said, "", 1)
+    if len(added) >= _LEAST_AGAIN and said in spelled and said.startswith(added):
+        added = said
     return Event(TEXT, {"text": back, "added": added, "unmarked": _unmarked(added)}, 0, "wire")
 
 

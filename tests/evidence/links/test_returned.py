@@ -193,6 +193,17 @@ def test_the_text_of_an_answer_that_comes_back_twice_is_found(name: str) -> None
     )
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_an_attempt_that_was_cut_leaves_before_the_text_is_found(name: str) -> None:
+    def left_before(size: int) -> set[str]:
+        again = f"{TEXT[:size]}{TEXT}"
+        made = found(name, lambda history: edits.replaced(history, TEXT, again), 4)
+        return {rule for rule in made - clean(name) if "calls" not in rule}
+
+    assert left_before(18) in ({ONCE}, {f"history/{name}/text-as-said"})
+    assert left_before(4) in (set(), {f"history/{name}/text-as-said"})
+
+
 @pytest.mark.parametrize("name", ["messages", "responses", "mistral"])
 def test_thinking_that_comes_back_as_text_is_found(name: str) -> None:
     message = f"<think>{thought(1)}</think>{SAID}"

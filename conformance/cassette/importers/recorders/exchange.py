@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -79,7 +80,7 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     )
     layout = partial(_chunk_layout, entry, kept, chunks)
     clock = _entry_clock(entry.at(row.waited)) if row.waited else CassetteClock()
-    captured = CapturedExchange(exchange, layout, clock, kept is not None)
+    captured = CapturedExchange(exchange, layout, clock, kept is not None, _sent(row, entry))
     notes = kept.rebuilt.notes if kept is not None and kept.rebuilt is not None else ()
     notes = (*notes, *edited)
     notes = (*notes, TAKEN) if lacking and row.form not in _TRIMMED else notes
@@ -113,9 +114,9 @@ def _read_socket(file: ForeignFile, row: Recorder, entry: Entry, socket: KeptSoc
         if socket.unreadable
         else ()
     )
-    return ReadEntry(
-        CapturedExchange(exchange, layout, clock, bool(gathered.messages)), "text", notes
-    )
+    sent = _sent(row, entry)
+    captured = CapturedExchange(exchange, layout, clock, bool(gathered.messages), sent)
+    return ReadEntry(captured, "text", notes)
 
 
 def _kept_body(row: Recorder, entry: Entry) -> KeptBody | None:
@@ -210,6 +211,13 @@ def _chunk_times(found: Any, count: int) -> list[float | None]:
 def _is_time(value: Any) -> bool:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return is_number and math.isfinite(value) and 0 <= value <= _MOST_MS
+
+
+def _sent(row: Recorder, entry: Entry) -> float | None:
+    try:
+        return datetime.fromisoformat(str(entry.at(row.sent))).timestamp() if row.sent else None
+    except (ValueError, OverflowError):
+        return None
 
 
 def _entry_clock(waited: Any) -> CassetteClock:

@@ -32,7 +32,7 @@ class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     body as received, `payloads` the values of its events, whose framing is rebuilt, `messages`
     those of a WebSocket in Chrome's format. `codings_by` maps `path=value` to the coding of a body
     in an entry with that value; `elsewhere` leads to the name of a file that holds the body;
-    `empty_is_lost`: an empty body was not kept.
+    `empty_is_lost`: an empty body was not kept. `sent` is when the request went out (ISO 8601).
     """
 
     name: str
@@ -60,6 +60,7 @@ class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     messages: str = ""
     empty_is_lost: bool = False
     elsewhere: str = ""
+    sent: str = ""
     waited: str = ""
     failed: str = ""
     made_by: str = ""

@@ -80,6 +80,7 @@ ROWS: Final = (
         },
         messages="_webSocketMessages",
         empty_is_lost=True,
+        sent="startedDateTime",
         waited="timings.wait",
         failed="response._error",
         made_by="log.creator",
