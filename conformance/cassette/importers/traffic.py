@@ -110,7 +110,7 @@ def _is_of_kept_answers(exchange: Exchange) -> bool:
         request is not None
         and request.method in _OF_KEPT_ANSWERS
         and not exchange.is_connection
-        and not (response is not None and response.status >= _LEAST_ERROR)
+        and not (response is not None and (response.status or 0) >= _LEAST_ERROR)
     )
 
 
