@@ -24,10 +24,7 @@ from conformance.dialects import SUPPORTED, dialect_at, refusal
 from conformance.dialects.recognition import recognised_dialect
 
 _OF_KEPT_ANSWERS: Final = frozenset({"GET", "DELETE", "HEAD", "OPTIONS"})
-"""Such a request asks for no new answer: it lists, fetches or deletes what an API has kept.
-
-One that is fetched shows its dialect.
-"""
+_LEAST_ERROR: Final = 400  # status
 
 
 class CapturedExchange(NamedTuple):
@@ -108,11 +105,25 @@ def _nothing_judged(
 def _spoken_dialect(file: ForeignFile, exchange: Exchange) -> str | None:
     shown = recognised_dialect(exchange)
     request = exchange.request
-    asks = request and (request.method not in _OF_KEPT_ANSWERS or exchange.is_connection)
-    requested = dialect_at(request.path, request.json) if request and asks else None
+    asked = request if request and not _is_of_kept_answers(exchange) else None
+    requested = dialect_at(asked.path, asked.json) if asked else None
     if shown is None and requested is None:
         return None
     return file.dialect or shown or requested
+
+
+def _is_of_kept_answers(exchange: Exchange) -> bool:
+    """Whether a request lists, fetches or deletes what an API has kept: it asks for no new answer.
+
+    An answer that is fetched shows its dialect by itself.
+    """
+    request, response = exchange.request, exchange.response
+    return (
+        request is not None
+        and request.method in _OF_KEPT_ANSWERS
+        and not exchange.is_connection
+        and not (response is not None and (response.status or 0) >= _LEAST_ERROR)
+    )
 
 
 def _unsupported_notes(names: Iterable[str]) -> tuple[str, ...]:

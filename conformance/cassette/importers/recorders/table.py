@@ -3,13 +3,11 @@
 Shapes are those of the programs themselves: har-1.2-spec, vcrpy, go-vcr (3, 4), VCR of Ruby (6),
 ropensci/vcr (`serialize-body.R`), langchain-tests (`conftest.py`), nock (`lib/recorder.js`),
 WireMock's stub mappings, the test proxy of Azure's SDKs (`RecordEntry.cs`), Polly.js
-(`persister/har`), anthropic-sdk-python (`tests/conftest.py`), Saloon (`RecordedResponse.php`),
-dd-apm-test-agent (`vcr_proxy.py`), req_llm (`test/support/transcript.ex`),
-talkcody (`llm/testing/recorder.rs`),
-Mastra's recorder over MSW (`llm-recorder.ts`), pi of Rust (`vcr.rs`), Instructor for PHP, ccproxy,
-gemini-cli (`fakeContentGenerator.ts`), test-server
-of Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar
-of Go, and fixtures of matteing/opal.
+(`persister/har`), anthropic-sdk-python (`tests/conftest.py`), dd-apm-test-agent (`vcr_proxy.py`),
+req_llm (`test/support/transcript.ex`), talkcody (`llm/testing/recorder.rs`), Mastra's recorder
+over MSW (`llm-recorder.ts`), pi of Rust (`vcr.rs`), Instructor for PHP, ccproxy, test-server of
+Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar
+of Go; those of answers alone have a module of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conformance.cassette.importers.recorders.answers_alone import ANSWERS_ALONE
 from conformance.cassette.importers.recorders.row import Recorder
 
 _VCR_BODY: Final = {
@@ -239,19 +238,6 @@ ROWS: Final = (
         note="the snapshot keeps neither chunks nor times",
     ),
     Recorder(
-        name="saloon",
-        says="a fixture that Saloon for PHP recorded: `statusCode`, `headers` and `data`",
-        needs=("statusCode", "headers", "data"),
-        method="",
-        url="",
-        asked={},
-        asked_headers="",
-        status="statusCode",
-        headers="headers",
-        body={"data": "json"},
-        note="Saloon keeps no request, chunks or times",
-    ),
-    Recorder(
         name="datadog",
         says="a cassette of Datadog's test agent (ddapm-test-agent)",
         needs=("request.url", "response.status.code"),
@@ -313,43 +299,7 @@ ROWS: Final = (
         body={"then.body_base64": "base64", "then.body": "text"},
         note="httpmock keeps neither the server nor chunks and times",
     ),
-    Recorder(
-        name="answer-alone",
-        says="one answer as an object: `status`, `headers` and `body`",
-        needs=("status", "headers.content-type | headers.Content-Type", "body"),
-        url="",
-        method="",
-        asked={},
-        status="status",
-        headers="headers",
-        body={"body": "text"},
-        note="the file keeps no request, chunks or times",
-    ),
-    Recorder(
-        name="opal",
-        says="a fixture of Opal: payloads as JSON inside strings",
-        url="",
-        asked={},
-        status="",
-        payloads={"events[].data": "text"},
-        recorded_at="recorded_at",
-        described="description",
-        note="an Opal fixture keeps payloads: no request, head, chunks or times",
-    ),
-    Recorder(
-        name="gemini-cli",
-        says="responses that gemini-cli recorded (`--record-responses`), one call a line",
-        form="lines",
-        suffixes=(".responses", ""),
-        needs=("method", "response"),
-        url="",
-        method="",
-        asked={},
-        status="",
-        payloads={"response[]": "value"},
-        body={"response": "json"},
-        note="gemini-cli keeps objects of an SDK: no request, head, framing or times",
-    ),
+    *ANSWERS_ALONE,
     Recorder(
         name="httprr",
         says="a trace of httprr for Go: requests and responses as HTTP/1 writes them",
