@@ -147,7 +147,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "whole-text-agrees": ("carries", "thinking/stream/text-increments"),
     "details-as-asked": ("carries",),
     "no-markers": ("wire/tgi/carries",),  # what is special is no text
-    "usage-last": ("answer-present",),
+    "usage-last": ("answer-present", "finish-present", ENDING.id),
     "result-asked": (
         *("carries", "fragment-completed", "whole-keeps-thoughts", "*/calls-as-made"),
     ),

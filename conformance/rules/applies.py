@@ -165,17 +165,9 @@ class Terms(Struct, frozen=True):
             return True
         is_known = evidence.request is not None and evidence.request.json is not None
         is_refused = is_known and self._refused_by_request(evidence) is not None
-        if is_refused or self._refused_by_head(evidence):
+        if is_refused or self._refused_by_response(evidence, early=True):
             return True
         return not isinstance(form, Compare) and self._is_unrecorded(evidence)
-
-    def _refused_by_head(self, evidence: Evidence) -> bool:
-        """Whether the response head alone rules it out; how its body is framed shows later."""
-        head = evidence.answered()
-        return head is not None and any(
-            path != _FRAMING and not test(get(head), head, evidence)
-            for path, get, test in self.response
-        )
 
     def _is_unrecorded(self, evidence: Evidence) -> bool:
         """Whether it needs a head or a request that nothing to come will show."""
@@ -229,14 +221,13 @@ class Terms(Struct, frozen=True):
                 return Verdict.NOT_APPLICABLE, f"the {whose} {path} rules it out"
         return None
 
-    def _refused_by_response(self, evidence: Evidence) -> Refusal | None:
-        if not self.response:
-            return None
-        head = evidence.answered()
+    def _refused_by_response(self, evidence: Evidence, *, early: bool = False) -> Refusal | None:
+        """`early`: by its head alone; how the body is framed shows later."""
+        head = evidence.answered() if self.response else {}
         if head is None:
-            return Verdict.UNTESTABLE, "the response head was not recorded"
+            return None if early else (Verdict.UNTESTABLE, "the response head was not recorded")
         for path, get, test in self.response:
-            if not test(get(head), head, evidence):
+            if not (early and path == _FRAMING) and not test(get(head), head, evidence):
                 return Verdict.NOT_APPLICABLE, f"the response's {path} rules it out"
         return None
 

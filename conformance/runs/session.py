@@ -95,7 +95,7 @@ async def run_api(run: ApiRun, planner: Planner) -> None:
             if not run.died:
                 await probe_again(run)
         else:
-            run.leave_out("every scenario", "the first request was not answered as it should be")
+            run.leave_out("the rest", "the first request was not answered as it should be")
     except RequestsSpentError:
         run.leave_out("sanity", "the run has sent as many requests as it may (--max-requests)")
     finally:

@@ -103,6 +103,8 @@ def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
         ("wire/codex-app-server/reasoning-within-output", "thinking/stream/answer-counted"),
         ("wire/adk/carries", "wire/adk/result-asked"),
         ("wire/chat/finish-key", "wire/chat/finish-present"),
+        ("wire/chat/finish-present", "wire/chat/usage-last"),
+        ("scenario/ending", "wire/chat/empty-choices-last"),
         ("wire/chat/choice-fields", "wire/mistral/not-left-open"),
         ("wire/tgi/carries", "stripping/visible-text/no-markers"),
         ("wire/tgi/carries", "wire/tgi/whole-text-agrees"),

@@ -105,7 +105,7 @@ def test_fault_is_found(behave: Behaviour, rules: set[str], message: str, tmp_pa
     assert rules <= {finding.rule for finding in report.findings}
     texts = [finding.message for finding in report.findings if finding.rule == ENDING]
     assert not message or message in texts[0]
-    assert any("every scenario was not run" in note for note in report.notes) == bool(texts)
+    assert any("the rest was not run" in note for note in report.notes) == bool(texts)
     # What came was kept, and tells the same afterwards.
     again = check_paths([tmp_path])
     assert {f.id for f in again.findings} == {f.id for f in report.findings}

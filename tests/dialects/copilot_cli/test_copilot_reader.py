@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conformance import dialects
 from conformance.core.events import Event
+from conformance.recordings.check import check_paths
 from tests.authoring.copilot import (
     event,
     message,
@@ -90,3 +93,20 @@ def test_more_messages_than_are_followed_end_the_reading() -> None:
     events = read([*(message(n, "a") for n in range(5000)), IDLE])
     assert "done" not in types_of(events)
     assert [each.type for each in events if each.layer == "wire"].count("copilot.overflow") == 1
+
+
+def test_a_run_whose_calls_all_fail_is_known(tmp_path: Path) -> None:
+    """As 1.0.102 writes it where nothing listens: most of its lines are about calls that failed."""
+    tried = [
+        *("model.call_start", "model.call_failure", "model.call_finished"),
+        *("assistant.turn_retry", "session.info"),
+    ]
+    kinds = [
+        *("session.skills_loaded", "session.tools_updated", "user.message"),
+        *("assistant.turn_start", *tried * 5, "model.call_final_result", "assistant.turn_end"),
+        *("session.error", "assistant.idle", "result"),
+    ]
+    path = tmp_path / "run.jsonl"
+    lines = [{"type": kind, "data": {}, "id": f"e{at}"} for at, kind in enumerate(kinds)]
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    assert [each.dialect for each in check_paths([path]).streams] == ["copilot.cli"]
