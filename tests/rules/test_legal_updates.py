@@ -51,6 +51,48 @@ def test_a_session_may_be_loaded_after_its_turn(rule: str) -> None:
     assert found.verdicts[f"wire/acp/{rule}"] is Verdict.PASS
 
 
+def said(text: str, kind: str = "agent_message_chunk") -> dict[str, Any]:
+    content = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+    params = {"sessionId": "s", "update": content}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+
+
+SPOKEN: Final = [said("Let me look."), *OVER, said("Its stem"), said(" is hollow.")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "stop", "again", "end", "wanted"),
+    [
+        ("Why?", "end_turn", [*SPOKEN], {"result": {}}, Verdict.PASS),
+        ("Why?", "end_turn", [said("Its stem is hollow.\n")], {"result": None}, Verdict.PASS),
+        ("Why?", "end_turn", [said("Earlier."), *SPOKEN[-2:]], {"result": {}}, Verdict.PASS),
+        ("Why?", "cancelled", [], {"result": {}}, Verdict.VACUOUS),
+        ("/help", "end_turn", [], {"result": {}}, Verdict.VACUOUS),
+        ("Why?", "end_turn", [], {"error": {"code": 1, "message": "No."}}, Verdict.VACUOUS),
+        ("Why?", "end_turn", [], {"result": {}}, Verdict.FAIL),
+        ("Why?", "end_turn", SPOKEN[:-1], {"result": {}}, Verdict.FAIL),
+        (
+            *("Why?", "end_turn", [said("Its stem is hollow.", "agent_thought_chunk")]),
+            *({"result": {}}, Verdict.FAIL),
+        ),
+    ],
+)
+def test_a_loaded_session_may_leave_out_what_is_no_last_message(
+    asked: str, stop: str, again: list[Any], end: dict[str, Any], wanted: Verdict
+) -> None:
+    lines = [
+        request(1, "session/prompt", prompt=[{"type": "text", "text": asked}]),
+        *SPOKEN,
+        {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": stop}},
+        request(2, "session/load", cwd="/", mcpServers=[]),
+        *again,
+        {"jsonrpc": "2.0", "id": 2, **end},
+    ]
+    rule = "wire/acp/load-replays"
+    chunks = [json.dumps(line).encode() + b"\n" for line in lines]
+    assert Checker("acp", "strict", rules=[rule]).check(chunks).verdicts[rule] is wanted
+
+
 @pytest.mark.parametrize(
     ("of", "wanted"), [({"subagentRunId": "r2"}, Verdict.PASS), ({}, Verdict.FAIL)]
 )

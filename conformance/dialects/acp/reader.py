@@ -19,7 +19,8 @@ Rule 5: what the client says gives wire events alone. Where it is in the transcr
         it is not, an update says as `session_known` whether its turn began in that session.
 Rule 6: while a `session/load` waits for its response, updates of its session repeat turns that are
         over (https://agentclientprotocol.com/protocol/session-setup): they are `replayed` and
-        belong to no answer.
+        belong to no answer. Behind the response, `session.loaded` has as `lost` the first message
+        of those turns that was not told again.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Any, Final
 
 from conformance.core.events import Frame
 from conformance.core.reading import Reading
+from conformance.dialects.acp.loaded import LoadedSessions
 from conformance.dialects.acp.messages import OVERFLOW, TurnMessages
 from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, string, whole_counts
@@ -51,6 +53,7 @@ UPDATES: Final = (
 _OF_NEW_TURNS: Final = frozenset({"tool_call", "plan", "user_message_chunk"})
 _OF_TURNS: Final = frozenset({"session/prompt", "session/cancel"})
 _LOADING: Final = "session/load"
+LOADED: Final = "session.loaded"
 _OPENING: Final = frozenset({"session/new", "session/fork"})  # the response names the session
 _OF_AGENTS: Final = ("session/request_permission", "fs/", "terminal/", "elicitation/")
 _OF_CLIENTS: Final = ("initialize", "authenticate", "logout", "session/", "providers/")
@@ -59,7 +62,7 @@ VOCABULARY: Final = vocabulary(
     *UPDATES,
     *_OF_TURNS,
     *("client.request", "client.response", "agent.request", "agent.response", "prompt.response"),
-    *("update.unknown", "line.unknown", OVERFLOW),
+    *("update.unknown", "line.unknown", LOADED, OVERFLOW),
 )
 _MOST_REQUESTS: Final = 4096  # of each side that are remembered until they are answered
 _MOST_PROMPTS: Final = 64  # turns at the same time
@@ -81,6 +84,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sessions: set[str] = set()  # that the client asked for or in
         self._opening: set[str | int] = set()  # requests for one that wait for its name
         self._loading: dict[str | int, str] = {}  # those that wait, with their sessions
+        self._loaded = LoadedSessions()
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}, "any": {}}
         super().__init__(reading)
 
@@ -109,6 +113,7 @@ class AcpReader(ProgramReader[TurnMessages]):
             self._next_answer()
         stated = self._session_stated(params) | ({"replayed": True} if is_replayed else {})
         self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
+        self._loaded.take(string(params.get("sessionId")), update, is_replayed=is_replayed)
         if self._content.is_over or is_replayed:
             return
         if (chunk := CHUNKS.get(kind)) is not None:
@@ -133,6 +138,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         params = mapping(fields.get("params"))
         if method == "session/prompt":
             self._announce_turn(number, string(params.get("sessionId")))
+            self._loaded.prompt(string(params.get("sessionId")), params.get("prompt"))
         stated = {} if side == "client" else self._session_stated(params)
         if method == "session/prompt" and "sessionId" in params:
             stated = {"sessionId": params["sessionId"]}
@@ -150,6 +156,7 @@ class AcpReader(ProgramReader[TurnMessages]):
                 self._opening.add(number)
             if method == _LOADING:
                 self._loading[number] = session
+                self._loaded.load(session)
 
     def _announce_turn(self, number: Any, session: str) -> None:
         """A prompt begins a turn, except one of another session beside a turn under way."""
@@ -176,15 +183,21 @@ class AcpReader(ProgramReader[TurnMessages]):
         if of_client is not None:
             self._pending["client"].pop(key)
             self._opening.discard(key)
-            self._loading.pop(key, None)
             self._note_session(result)
             fields = {**fields, "request_known": not stops or of_client == "session/prompt"}
         elif key != "" and self._pending["client"]:
             fields = {**fields, "request_known": False}
         if not ends and ("error" not in fields or of_client is not None):
             self._sink.wire("agent.response", fields)
+            self._end_loading(key, is_whole="error" not in fields)
             return
         self._read_stop(key, fields, result)
+
+    def _end_loading(self, number: str | int, *, is_whole: bool) -> None:
+        session = self._loading.pop(number, "")
+        found = self._loaded.loaded(session) if session else None
+        if found is not None and is_whole:
+            self._sink.wire(LOADED, found)
 
     def _read_stop(self, number: str | int, fields: dict[str, Any], result: Any) -> None:
         """The response to a prompt; the turn goes on where one of another session waits."""
@@ -195,6 +208,8 @@ class AcpReader(ProgramReader[TurnMessages]):
         if session is None:
             session = self._named[0] if len(self._named) == 1 else None
             self._prompts.clear()
+        elif session:
+            self._loaded.stop(session, string(result.get("stopReason")))
         stated = {} if session is None else {"sessionId": session}
         self._sink.wire("prompt.response", {**fields, **stated})
         if not self._content.is_over and not self._prompts:
