@@ -29,7 +29,10 @@ from conformance.rules.verdicts import Level, Verdict
 _END: Final = "end of "  # what a rule got where something never came
 # What shows where a call goes on, before it shows that the call was not closed.
 _SHOWN_BEFORE: Final = (
-    *("/output-of-call", "/result-after-call", "hop/tools", "hop/text", "hop/thinking-apart"),
+    "/output-of-call",
+    "/result-after-call",
+    "hop/tools",
+    "hop/thinking-apart",
 )
 _OF_REPORTS: Final = "/client/"
 _OF_COUNTS: Final = re.compile("usage|count|total")  # no text is lost by these

@@ -61,7 +61,6 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("*/call-json", "*/call-opened", "*/call-open-once", "*/call-fields", "*/event-fields"),
         *("*/call-closed", "wire/arguments/are-object"),
     ),
-    "text": ("*/no-markers",),
     # Who decodes or trims what the provider sent shows another text.
     **dict.fromkeys(
         ("characters-whole", "decoded-once", "escaped-once", "words-apart"),
