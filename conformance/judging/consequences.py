@@ -29,8 +29,10 @@ from conformance.rules.verdicts import Level, Verdict
 _END: Final = "end of "  # what a rule got where something never came
 # What shows where a call goes on, before it shows that the call was not closed.
 _SHOWN_BEFORE: Final = (
-    *("/output-of-call", "/result-after-call", "/sealed-owner"),
-    *("hop/tools", "hop/text", "hop/thinking-apart"),
+    "/output-of-call",
+    "/result-after-call",
+    "hop/tools",
+    "hop/thinking-apart",
 )
 _OF_REPORTS: Final = "/client/"
 _OF_COUNTS: Final = re.compile("usage|count|total")  # no text is lost by these
@@ -136,7 +138,13 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
     if (finding if cause.rule == ITEM_CLOSED else cause).rule.endswith(PART_ORDERS):
         return _is_part_left_open(cause, finding)
     is_late = cause.got.startswith(_END) or finding.rule.endswith(_SHOWN_BEFORE)
-    return is_late or cause.event <= finding.event
+    return is_late or cause.event <= finding.event or _names_its_slice(cause, finding)
+
+
+def _names_its_slice(cause: Finding, finding: Finding) -> bool:
+    """Whether the finding states the id of what the cause is about, and so may show before it."""
+    stated = {value for _, value in finding.about.fields}
+    return any(isinstance(each, str) and each in stated for each in cause.slice.values())
 
 
 def _leads_by_its_field(cause: Finding) -> bool:

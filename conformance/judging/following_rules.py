@@ -55,12 +55,12 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "output-of-call": ("input-complete",),  # a call that never ends is not known
     "result-after-call": ("call-closed",),
     "sealed-owner": ("span-opened", "run-fields"),
+    "span-opened": ("run-fields",),
     # What is sent as a broken call is no call of the provider's.
     "tools": (
         *("*/call-json", "*/call-opened", "*/call-open-once", "*/call-fields", "*/event-fields"),
         *("*/call-closed", "wire/arguments/are-object"),
     ),
-    "text": ("*/no-markers",),
     # Who decodes or trims what the provider sent shows another text.
     **dict.fromkeys(
         ("characters-whole", "decoded-once", "escaped-once", "words-apart"),
@@ -251,10 +251,13 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "tail-kept": ("wire/chat/error-without-success",),
 }
 # Rule -> the fields by whose breach it leads: others of the same event say nothing of an end.
-LEADS_BY: Final[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
-    ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
-    ("choices", "index"),
-)
+LEADS_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
+        ("choices", "index"),
+    ),
+    "wire/agui/run-fields": ("messageId",),
+}
 # Rule over two answers -> the ones whose breach in either may be why their texts differ.
 COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     "stripping/opt-in/stream-thinks-as-body": (
