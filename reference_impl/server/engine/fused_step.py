@@ -73,7 +73,6 @@ class FusedStep:
         logits: Tensor = self._head(self._norm(hidden))
         return logits
 
-    @sdpa_kernel(UNPLANNED)
     def prefill(self, ids: Tensor, ends: Tensor) -> tuple[Tensor, Sequence[Turn]]:
         count, length = ids.shape
         hidden = F.embedding(ids.flatten(), self._embed)
@@ -86,13 +85,14 @@ class FusedStep:
                 for part in self._split(layer, self._projected(layer, hidden), turn)
             )
             kept.append((keys, values))
-            mixed = F.scaled_dot_product_attention(
-                queries,
-                keys.repeat_interleave(shared, 1),
-                values.repeat_interleave(shared, 1),
-                is_causal=True,
-                scale=layer.scale,
-            )
+            with sdpa_kernel(UNPLANNED):
+                mixed = F.scaled_dot_product_attention(
+                    queries,
+                    keys.repeat_interleave(shared, 1),
+                    values.repeat_interleave(shared, 1),
+                    is_causal=True,
+                    scale=layer.scale,
+                )
             self._add(hidden, layer.output, mixed.transpose(1, 2).reshape(len(hidden), -1))
             self._add(hidden, layer.narrow, self._widened(layer, hidden))
         last = hidden.view(count, length, -1)[:, ends]
