@@ -11,7 +11,7 @@ HEAD = """
 writers: [chat]
 dialect: openai.chat
 path: /v1/chat/completions
-names: {SERVER: !Server {model: $MODEL}, MODEL: think-2}
+names: {SERVER: !Server {model: $MODEL}, MODEL: think-2, MANY: [1, 2]}
 requests:
   ask: {model: $MODEL, messages: [{role: user, content: $}], stream: true}
 streams:
@@ -48,6 +48,7 @@ def test_what_the_row_and_the_file_say_is_in_the_draft() -> None:
             "[!each* {of: !deltas a b c, gives: !json [{said: $EACH}]}]",
             b'{"said":"a b"}{"said":" c"}',
         ),
+        ("[!json [[0, $MANY*]]]", b"[0,1,2]"),
         ("[!json [$CREATED_AT]]", b"1795176000"),
         ("[!json [{id: !opaque {label: a, size: 4}}]]", b'{"id":"c3lu"}'),
     ],
@@ -71,6 +72,17 @@ def test_exchanges_after_the_first() -> None:
     (after,) = draft.then
     assert (after.scenario, after.path) == ("s", draft.path)
     assert after.asked["messages"][0]["content"] == "And?"
+
+
+def test_an_answer_is_edited() -> None:
+    row = "answer: [!each* {of: [1, 2], gives: !Message [{n: $EACH}]}], edited: {drop: has n}"
+    assert stream(row).body() == b'data: {"n":2}\n\n'
+
+
+def test_a_row_is_made_for_each_of_its_names() -> None:
+    row = "{for: [{N: a}, {N: b}], name: !joined [$N, /stream], answer: [!json [$N]]}"
+    made = [(each.name, each.body()) for each in read(f"{HEAD}  - {row}")]
+    assert made == [("openai.chat/a/stream", b'"a"'), ("openai.chat/b/stream", b'"b"')]
 
 
 @pytest.mark.parametrize("row", ["answer: [!unknown 1]", "answer: [$DONE], unknown: 1"])

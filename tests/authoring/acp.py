@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import output_draft
 from tests.authoring.pieces import Line, deltas
 
 SESSION: Final = "session-1"
-DIALECT: Final = "acp"
-drafted = partial(output_draft, dialect=DIALECT)
 
 
 def message(**fields: Any) -> Line:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from tests.authoring.draft import stream_draft
 from tests.authoring.pieces import Fields, Message, characters, compact, deltas
 
 RUN: Final[Fields] = {"threadId": "thread-1", "runId": "run-1"}
-DIALECT: Final = "agui"
-drafted = partial(stream_draft, dialect=DIALECT, path="/agent")
 
 
 def event(kind: str, **fields: Any) -> Fields:

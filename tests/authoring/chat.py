@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import stream_draft
 from tests.authoring.edits import Step
 from tests.authoring.pieces import DONE, Fields, Message, deltas, opaque, put
 
@@ -15,9 +13,7 @@ CREATED_AT: Final = 1_795_176_000
 
 Usage = tuple[int, int, int]
 """Prompt, completion and (among these) reasoning tokens."""
-DIALECT: Final = "openai.chat"
 DUSK: Final = "Street lamps are lit at dusk, so the hour that is asked for is in the evening."
-drafted = partial(stream_draft, dialect=DIALECT, path="/v1/chat/completions")
 
 
 @dataclass(frozen=True, slots=True)

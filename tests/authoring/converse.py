@@ -9,14 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from conformance.core.binary import MESSAGE_TYPE, encode_message, with_text_header
-from tests.authoring.draft import Draft
 from tests.authoring.edits import Step
 from tests.authoring.pieces import Fields, Message, Piece, compact, deltas, opaque
 
-STREAM: Final = "application/vnd.amazon.eventstream"
 LATENCY: Final = 1250
-DIALECT: Final = "bedrock.converse"
-CLAUDE: Final = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 ENABLED: Final[Fields] = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 
 
@@ -121,22 +117,6 @@ def reasoning(text: str, label: str = "") -> Fields:
     """A block of reasoning as bodies and requests have it."""
     seal = {"signature": signature(label)} if label else {}
     return {"reasoningContent": {"reasoningText": {"text": text, **seal}}}
-
-
-def drafted(topic: str, asked: Fields, pieces: Iterable[Piece], **facts: Any) -> Draft:
-    stream = {"profile": topic.partition("/")[0], "content_type": STREAM}
-    return Draft(
-        name=f"{DIALECT}/{topic}",
-        dialect=DIALECT,
-        asked=asked,
-        pieces=tuple(pieces),
-        target={"name": topic.partition("/")[0]},
-        **{**stream, "path": _path(CLAUDE, "converse-stream"), **facts},
-    )
-
-
-def _path(model: str, operation: str) -> str:
-    return f"/model/{model.replace(':', '%3A')}/{operation}"
 
 
 Rewriting = Callable[[Message], Piece]

@@ -11,7 +11,7 @@ from typing import Any, Final
 from conformance.cassette import Cassette, CassetteClock, Header
 from conformance.cassette import write as write_cassette
 from conformance.core.events import Chunk, Ending, Exchange, Request, Response
-from tests.authoring.pieces import LINES, Fields, Piece, compact, encoded
+from tests.authoring.pieces import LINES, Fields, Piece, encoded
 
 SUFFIX: Final = ".cassette.jsonl"
 RECORDED: Final = "live-"  # how the names of recordings of live servers begin
@@ -143,12 +143,6 @@ def stream_draft(
         target={"name": topic.partition("/")[0]},
         **{"profile": "strict", **facts},
     )
-
-
-def body_draft(topic: str, asked: Fields, payload: Fields, **facts: Any) -> Draft:
-    """An answer in one piece of JSON."""
-    pieces = (compact(payload).encode(),)
-    return stream_draft(topic, asked, pieces, **{"content_type": JSON_BODY, **facts})
 
 
 def output_draft(topic: str, pieces: Iterable[Piece], **facts: Any) -> Draft:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import stream_draft
 from tests.authoring.edits import Step
 from tests.authoring.pieces import Fields, Message, Piece, compact, deltas
 
 MODEL: Final = "gemini-3-think"
 RESPONSE: Final = "Q2hhcHRlci1vbmU"
-DIALECT: Final = "gemini.generate"
-STREAM: Final = f"/v1beta/models/{MODEL}:streamGenerateContent?alt=sse"
-ARRAY: Final = f"/v1beta/models/{MODEL}:streamGenerateContent"
-drafted = partial(stream_draft, dialect=DIALECT, path=STREAM, content_type="text/event-stream")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from tests.authoring.draft import stream_draft
 from tests.authoring.pieces import Fields, Message, deltas, opaque
 
 Usage = tuple[int, int, int | None]
@@ -15,10 +13,8 @@ Usage = tuple[int, int, int | None]
 
 PING: Final[Fields] = {"type": "ping"}
 MODEL: Final = "think-1"
-DIALECT: Final = "anthropic.messages"
 BREAD: Final = "The dough has to rise twice, so the loaf takes about four hours in all."
 BREAD_TEXT: Final = "Plan for four hours, most of them waiting."
-drafted = partial(stream_draft, dialect=DIALECT, path="/v1/messages")
 
 
 def start(index: int, kind: str, **fields: Any) -> Fields:

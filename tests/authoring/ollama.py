@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any, Final
 
-from tests.authoring.draft import stream_draft
-from tests.authoring.pieces import LINES, Fields, Line, deltas
+from tests.authoring.pieces import Fields, Line, deltas
 
 MODEL: Final = "think-1"
-DIALECT: Final = "ollama.chat"
 SOUP: Final = "Lentils need no soaking, so the soup is done within the hour."
 SOUP_TEXT: Final = "About forty minutes."
-drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", content_type=LINES)
 
 
 def line(content: str = "", *, at: int = 0, **message: Any) -> Line:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, Literal
 
-from tests.authoring.draft import stream_draft
 from tests.authoring.pieces import Fields, Message, at, deltas, opaque, padding
 
 CREATED_AT: Final = 1_795_176_000
@@ -15,14 +13,12 @@ SUMMARY: Final = "response.reasoning_summary_"
 
 Usage = tuple[int, int, int]
 """Input, output and (among these) reasoning tokens."""
-DIALECT: Final = "openai.responses"
 DUSK: Final = (
     "Street lamps are lit at dusk.",
     "So the hour that is asked for is in the evening, whatever the season.",
 )
 DUSK_TEXT: Final = "They are lit in the evening."
 TEA: Final = "The water has to be cooler than boiling for green tea, about eighty degrees."
-drafted = partial(stream_draft, dialect=DIALECT, path="/v1/responses")
 LIMIT: Final = {"reason": "max_output_tokens"}
 
 

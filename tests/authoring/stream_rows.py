@@ -23,7 +23,7 @@ given its object first. `!thinking*` puts what the function gives into the list 
 `names` or a constant of a writer, `$ASKED` the request itself, `$DONE` the mark of an end. `asked`
 is a request, or one of `requests`: the prompt at its `$`, and beside it keys that are other or
 more. `edited` are edits of the answer (`edit_rows`), `then` the exchanges after the first, and
-`upstream` the provider's answers behind that of an application: names of streams, streams, or
+`upstream` the provider's answers after that of an application: names of streams, streams, or
 edits of one. A row is made once for each of the names in `for`. `$NAME*` puts the members of a list
 into the list around it.
 All else is as in `Draft`; what the file states, every row states.
@@ -135,14 +135,14 @@ class Table:
 def drafts() -> tuple[Draft, ...]:
     """All streams, file by file in the order of the alphabet; first those of one hop."""
     files = [_loaded(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml"))]
-    streams = tuple(each for stated in files for each in _read(stated, behind={}))
-    behind = {each.name: each for each in streams}
-    return (*streams, *(each for stated in files for each in _read(stated, behind=behind)))
+    streams = tuple(each for stated in files for each in _read(stated, providers={}))
+    providers = {each.name: each for each in streams}
+    return (*streams, *(each for stated in files for each in _read(stated, providers=providers)))
 
 
 def read(text: str) -> Iterator[Draft]:
-    """The streams of one file, without those that need another stream behind them."""
-    return _read(_loaded(text), behind={})
+    """The streams of one file, without those that need another stream after them."""
+    return _read(_loaded(text), providers={})
 
 
 def _loaded(text: str) -> Mapping[str, Any]:
@@ -150,16 +150,16 @@ def _loaded(text: str) -> Mapping[str, Any]:
     return stated
 
 
-def _read(stated: Mapping[str, Any], behind: Mapping[str, Draft]) -> Iterator[Draft]:
+def _read(stated: Mapping[str, Any], providers: Mapping[str, Draft]) -> Iterator[Draft]:
     table = table_of(stated)
     shared = {key: each for key, each in stated.items() if key not in _OF_FILES}
     for row in stated["streams"]:
-        if ("upstream" in row) is not bool(behind):
+        if ("upstream" in row) is not bool(providers):
             continue
         for names in row.get("for", ({},)):
             known = replace(table, names={**table.names, **names})
             draft = _draft({**shared, **row}, known)
-            yield _with_both_hops(draft, row["upstream"], behind, known) if behind else draft
+            yield _with_both_hops(draft, row["upstream"], providers, known) if providers else draft
 
 
 def table_of(stated: Mapping[str, Any]) -> Table:
@@ -182,15 +182,15 @@ def table_of(stated: Mapping[str, Any]) -> Table:
 
 
 def _with_both_hops(
-    shown: Draft, upstream: Any, behind: Mapping[str, Draft], table: Table
+    shown: Draft, upstream: Any, providers: Mapping[str, Draft], table: Table
 ) -> Draft:
-    """The application's draft with the provider's behind it, each call after the one before."""
+    """The application's draft with its provider's after it, each call after the one before."""
     calls = []
     for each in upstream:
         if isinstance(each, str):
-            calls += [behind[each], *behind[each].then]
+            calls += [providers[each], *providers[each].then]
         elif "of" in each:
-            base = behind[each["of"]]
+            base = providers[each["of"]]
             edited = _edited(base.pieces, each["edited"])
             calls.append(replace(base, pieces=edited, end=each["end"]))
         else:

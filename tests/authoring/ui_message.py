@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any, Final
 
-from tests.authoring.draft import stream_draft
 from tests.authoring.pieces import DONE, Fields, Message, characters, compact, deltas, opaque
 
-HEADER: Final = ("x-vercel-ai-ui-message-stream", "v1")
 START: Final[Fields] = {"type": "start", "messageId": "answer-1"}
-DIALECT: Final = "vercel.ui"
-drafted = partial(stream_draft, dialect=DIALECT, path="/api/chat", answer_headers=(HEADER,))
 
 
 def part(kind: str, /, **fields: Any) -> Fields:
