@@ -20,7 +20,7 @@ START: Final = converse.Framed({"role": "assistant"}, "messageStart")
 STOP: Final = converse.Framed({"stopReason": "end_turn"}, "messageStop")
 
 
-def said(text: str) -> converse.Framed:
+def text_delta(text: str) -> converse.Framed:
     return converse.Framed({"contentBlockIndex": 0, "delta": {"text": text}}, "contentBlockDelta")
 
 
@@ -30,15 +30,15 @@ CLOSED: Final = converse.Framed({"contentBlockIndex": 0}, "contentBlockStop")
 @pytest.mark.parametrize(
     ("framed", "wanted"),
     [
-        ([START, START, said("At nine."), CLOSED, STOP], Verdict.PASS),
-        ([said("At"), START, said(" nine."), CLOSED, STOP], Verdict.PASS),
-        ([START, said("At n"), START, said("At nine."), CLOSED, STOP], Verdict.FAIL),
+        ([START, START, text_delta("At nine."), CLOSED, STOP], Verdict.PASS),
+        ([text_delta("At"), START, text_delta(" nine."), CLOSED, STOP], Verdict.PASS),
+        ([START, text_delta("At n"), START, text_delta("At nine."), CLOSED, STOP], Verdict.FAIL),
     ],
     ids=["twice before the text", "late", "in the text"],
 )
 def test_a_second_start_costs_words_in_the_middle_alone(framed: Any, wanted: Verdict) -> None:
     rule = "wire/converse/start-once"
-    head = {"status": 200, "headers": [["content-type", converse.STREAM]]}
+    head = {"status": 200, "headers": [["content-type", "application/vnd.amazon.eventstream"]]}
     checker = Checker("bedrock.converse", "strict", rules=[rule])
     asked = Request(json={"messages": []})
     found = checker.check([each.encode() for each in framed], request=asked, response=head)
