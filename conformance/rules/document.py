@@ -116,21 +116,25 @@ def _refuse_directives(source: Source) -> None:
         raise source.error(first, 1, "directives are not allowed")
 
 
-def _parser_events(text: str, source: Source) -> Iterator[yaml.Event]:
-    """Parser events; every fault of the parser becomes one line with a place."""
+def _parser_events(
+    text: str, source: Source, *, in_c: bool = True, skip: int = 0
+) -> Iterator[yaml.Event]:
+    """Parser events but for the first `skip`; every fault of a parser is one line with a place."""
     import yaml  # noqa: PLC0415  # 10 ms that `import conformance` must not pay
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # same result, ten times faster
+    # The parser in C has the same result, ten times faster.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if in_c else yaml.SafeLoader
     given = 0
     try:
-        for event in yaml.parse(text, Loader=loader):
+        for event in islice(yaml.parse(text, Loader=loader), skip, None):
             yield event
             given += 1
     except yaml.MarkedYAMLError as err:
         if _TOO_DEEP not in str(err.problem) or loader is yaml.SafeLoader:
             raise source.error(*_fault_position(err), _fault_sentence(err)) from err
-        # libyaml 0.2.6 reads ahead and has a limit of its own; the pure parser meets ours first.
-        yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), given, None)
+        # libyaml 0.2.6 reads ahead and has a limit of its own; the pure parser meets ours first,
+        # or another fault.
+        yield from _parser_events(text, source, in_c=False, skip=given)
     except (yaml.YAMLError, ValueError, OverflowError) as err:
         # The pure parser hands out-of-range escapes to chr().
         raise SpecError(f"not valid YAML: {err}", place=Place(source.file)) from err
