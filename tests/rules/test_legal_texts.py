@@ -137,6 +137,13 @@ def test_an_error_may_be_nested(event: Any, wanted: Verdict) -> None:
     assert streamed(rule, "openai.responses", events) is wanted
 
 
+def test_a_refusal_may_be_a_text() -> None:
+    body = json.dumps({"code": "invalid-argument", "error": "This key is not known."}).encode()
+    checker = Checker("openai.responses", rules=["wire/responses-items/error-says-why"])
+    found = checker.check([body], response={"status": 400})
+    assert found.verdicts["wire/responses-items/error-says-why"] is Verdict.PASS
+
+
 @pytest.mark.parametrize(("cached", "wanted"), [(9, Verdict.PASS), (10, Verdict.FAIL)])
 def test_a_whole_prompt_may_be_cached(cached: int, wanted: Verdict) -> None:
     counts = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
