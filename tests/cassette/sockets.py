@@ -26,7 +26,11 @@ LIMIT: Final[Payload] = {
 NOT_FOUND: Final[Payload] = {
     "type": "error",
     "status": 400,
-    "error": {"code": "previous_response_not_found", "param": "previous_response_id"},
+    "error": {
+        "code": "previous_response_not_found",
+        "message": "There is no such response.",
+        "param": "previous_response_id",
+    },
 }
 REALTIME: Final[Sequence[Payload]] = (
     {"type": "session.created", "event_id": "e1", "session": {"type": "realtime"}},

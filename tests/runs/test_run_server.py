@@ -236,7 +236,7 @@ def test_an_api_that_was_named_must_be_there(run: Runner) -> None:
     outcome = run(Chatty(), "think", dialects=("openai.chat", "openai.responses"))
     (note,) = outcome.unanswered
     assert note.startswith(
-        "openai.responses: the target has no such API: HTTP 404 at /v1/responses (--url names"
+        "openai.responses: the target has no such API: HTTP 404 at /v1/responses (the URL names"
     )
     assert outcome.report.verdicts[ENDING] is Verdict.PASS
 

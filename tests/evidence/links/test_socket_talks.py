@@ -68,7 +68,11 @@ FULL, NAMED, THOUGHTS = map(turns, ("stateless-talk", "named-talk", "two-thought
 ONE, TWO, THREE = map(messages, FULL)
 FIRST, SECOND, THIRD = map(messages, NAMED)
 MADE, MORE = map(messages, THOUGHTS)
-FAILED: Final[Payload] = {"type": "error", "status": 500, "error": {"code": "server_error"}}
+FAILED: Final[Payload] = {
+    "type": "error",
+    "status": 500,
+    "error": {"code": "server_error", "message": "It is not known why."},
+}
 LEGAL: dict[str, list[Talk]] = {
     "full input": [[*ONE, *TWO, *THREE]],
     "by id": [[*FIRST, *SECOND, *THIRD]],
@@ -152,7 +156,11 @@ def test_fault_in_a_later_request_is_one_finding(
     tmp_path: Path, talk: list[_Turn], at: int, edit: _Edit, rule: str, lane: str
 ) -> None:
     made = deepcopy(talk)
-    edit(made[at][0])
+    body, answer = made[at]
+    edit(body)
+    for event in answer:  # a server repeats which answer it goes on from
+        if "response" in event:
+            event["response"]["previous_response_id"] = body.get("previous_response_id")
     events = [each for turn in made for each in messages(turn, lane)]
     other = "two-thoughts-talk" if talk is NAMED else "named-talk"
     beside = joined(other, "b") if lane else []
