@@ -106,7 +106,10 @@ class _Drawing:
         self._sizes = self._run_sizes(frames)
         self._was: dict[Place, str] = {}  # texts of the template and as drawn, so far
         self._drawn: dict[Place, str] = {}
-        self._ids: dict[str, str] = {}
+        # An answer repeats ids of its request.
+        request = template.exchange.request
+        asked = json.dumps(request.json) if request else ""
+        self._ids = {found[0]: found[0] for found in ID.finditer(asked)}
         self._number = 0
 
     def _run_sizes(self, frames: int) -> list[int]:
