@@ -84,7 +84,7 @@ SILENT: Final = (
     HostileServer("silence in the head", then_silent(head()[:-4]), REMOTE, "no response head"),
     HostileServer("silence after the head", then_silent(head()), FINDINGS, "nothing came for 1 s"),
     HostileServer("silence inside an event", then_silent(head() + CHUNK[:40]), FINDINGS, "nothing"),
-    HostileServer("silence after the end", then_silent(head() + GOOD), FINDINGS, "nothing came"),
+    HostileServer("silence after the end", then_silent(head() + GOOD), FINDINGS, "ends-cleanly"),
     HostileServer(
         "a head byte by byte",
         dripping(head().replace(b": ", b": " + b" " * 900, 1)),
