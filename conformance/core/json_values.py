@@ -23,6 +23,7 @@ _DECODE: Final = msgspec.json.Decoder().decode
 _ENCODE: Final = msgspec.json.Encoder().encode
 _BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(each for each in range(128) if each not in b"[]{}")
+_TOO_MANY: Final = b"[" * (MOST_DEPTH + 1)
 
 
 class _NotJson:
@@ -95,7 +96,8 @@ def _nests_too_deep(text: str) -> bool:
     outside = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
     brackets = "".join(outside).encode("ascii", "ignore").translate(_BRACKETS, _NO_BRACKETS)
     for _ in range(MOST_DEPTH):
-        if not brackets:
+        # To search a long run of openings again each time would take seconds.
+        if not brackets or _TOO_MANY in brackets:
             break
         brackets = brackets.replace(b"[]", b"")
     return bool(brackets)

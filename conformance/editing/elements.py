@@ -15,23 +15,23 @@ from conformance.editing.stream import Stream
 Given = Mapping[str, Any]
 
 
-def _set(element: Any, given: Sequence[Any]) -> Any:
+def _set_value(element: Any, given: Sequence[Any]) -> Any:
     return put_at(element, path_of(given[0]), filled(given[1], element))
 
 
-def _drop(element: Any, path: Any) -> Any:
+def _drop_value(element: Any, path: Any) -> Any:
     return cut_at(element, path_of(path))
 
 
-def _write(element: Any, path: Any) -> Any:
+def _write_text(element: Any, path: Any) -> Any:
     text = msgspec.json.encode(value_at(element, *path_of(path))).decode()
     return put_at(element, path_of(path), text)
 
 
 _CHANGES: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
-    "set": _set,
-    "drop": _drop,
-    "write": _write,
+    "set": _set_value,
+    "drop": _drop_value,
+    "write": _write_text,
 }
 
 

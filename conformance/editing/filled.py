@@ -14,7 +14,7 @@ def path_of(spelled: Any) -> Path:
 
 
 def filled(template: Any, payload: Any) -> Any:
-    """A value in which what the payload has at a path stands for every `$path`."""
+    """A value in which every `$path` is replaced by what the payload has there."""
     if isinstance(template, str) and template.startswith("$"):
         return value_at(payload, *path_of(template[1:]))
     if isinstance(template, dict):

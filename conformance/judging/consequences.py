@@ -13,6 +13,7 @@ from conformance.judging.following_rules import (
     FOLLOWING,
     ITEM_CLOSED,
     LEADS_BY,
+    LEADS_BY_SLICE,
     PART_ORDERS,
 )
 from conformance.judging.hop_rules import OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
@@ -131,7 +132,7 @@ def _comes_first(cause: Finding, finding: Finding) -> bool:
     if _OF_REPORTS in cause.rule:
         return True  # it compares the whole report, and shows at its end
     is_other = finding.unit and set(cause.answers).isdisjoint(finding.answers)
-    if is_other or not (_of_one_answer(cause, finding) and _leads_by_its_field(cause)):
+    if is_other or not (_of_one_answer(cause, finding) and _leads_by_its_field(cause, finding)):
         return False
     if finding.rule == THINKING_PARTS.id:
         return cause.event == finding.event  # elsewhere it is another part
@@ -147,11 +148,12 @@ def _names_its_slice(cause: Finding, finding: Finding) -> bool:
     return any(isinstance(each, str) and each in stated for each in cause.slice.values())
 
 
-def _leads_by_its_field(cause: Finding) -> bool:
+def _leads_by_its_field(cause: Finding, finding: Finding) -> bool:
     """Whether the field that breaks the rule is one without which more is lost."""
-    leading = LEADS_BY.get(cause.rule)
+    is_of_slice = cause.rule.endswith(LEADS_BY_SLICE)
+    leading = tuple(finding.slice) if is_of_slice else LEADS_BY.get(cause.rule)
     fields = [path.rpartition(".")[2] for path, _ in cause.about.fields]
-    return not (leading and fields) or not set(leading).isdisjoint(fields)
+    return leading is None or not fields or not set(leading).isdisjoint(fields)
 
 
 def _is_nothing_read(cause: Finding) -> bool:

@@ -54,7 +54,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "input-agrees": ("hop/tools",),
     "output-of-call": ("input-complete",),  # a call that never ends is not known
     "result-after-call": ("call-closed",),
-    "sealed-owner": ("span-opened", "run-fields"),
+    "sealed-owner": ("span-opened",),
     "span-opened": ("run-fields",),
     # What is sent as a broken call is no call of the provider's.
     "tools": (
@@ -256,8 +256,9 @@ LEADS_BY: Final[Mapping[str, tuple[str, ...]]] = {
         ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
         ("choices", "index"),
     ),
-    "wire/agui/run-fields": ("messageId",),
 }
+# Rules that lead only by a field whose values part what follows: who has no id is not found by it.
+LEADS_BY_SLICE: Final = ("/run-fields",)
 # Rule over two answers -> the ones whose breach in either may be why their texts differ.
 COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     "stripping/opt-in/stream-thinks-as-body": (

@@ -133,15 +133,15 @@ class _JudgedBase:
         self._found: dict[str, RuleOutcomes] = {}
 
     @cached_property
-    def plain(self) -> RuleOutcomes:
+    def unedited(self) -> RuleOutcomes:
         """What the rules find on the base itself."""
         return self.base.judge(self._rulebook, unchanged=self._unchanged)
 
     def trial(self, mutant: Mutant) -> Trial:
         """What the rules find on the mutant and not on its base."""
         judged = self._outcomes(mutant.exchange)
-        killers = judged.killed_by - self.plain.killed_by
-        new = judged.failing - self.plain.failing
+        killers = judged.killed_by - self.unedited.killed_by
+        new = judged.failing - self.unedited.failing
         outcome = _trial_outcome(mutant, killers, new)
         return Trial(mutant.operator, self.base.name, mutant.name, outcome, killers, new)
 
@@ -249,7 +249,11 @@ class _MatrixRun:
             ruled = RuledStream(stream, stream_events(stream, profile))
             for compiled in self.rulebook.bound(profile).rules.rules:
                 rule = compiled.rule.id
-                if share.has(rule) and rule in judged.plain.passing and self.tries[rule] < _TRIES:
+                if (
+                    share.has(rule)
+                    and rule in judged.unedited.passing
+                    and self.tries[rule] < _TRIES
+                ):
                     yield from self._violate_rule(judged, ruled, compiled)
 
     def _violate_rule(

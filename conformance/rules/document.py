@@ -119,7 +119,7 @@ def _refuse_directives(source: Source) -> None:
 def _parser_events(
     text: str, source: Source, *, in_c: bool = True, skip: int = 0
 ) -> Iterator[yaml.Event]:
-    """Parser events but for the first `skip`; every fault of a parser is one line with a place."""
+    """Parser events after the first `skip`; a fault of a parser is one line with a place."""
     import yaml  # noqa: PLC0415  # 10 ms that `import conformance` must not pay
 
     # The parser in C has the same result, ten times faster.

@@ -194,6 +194,15 @@ def _check_not(argument: Any) -> Check | None:
     return None if check is None else lambda value: not check(value)
 
 
+def _check_any(argument: Any) -> Check | None:
+    if not isinstance(argument, list) or not argument:
+        return None
+    checks = [check for check in map(compile_simple, argument) if check is not None]
+    if len(checks) < len(argument):
+        return None
+    return lambda value: any(check(value) for check in checks)
+
+
 _KEYWORDS: Final[Mapping[str, Callable[[Any], Check | None]]] = {
     "type": _check_type,
     "const": _check_const,
@@ -201,6 +210,7 @@ _KEYWORDS: Final[Mapping[str, Callable[[Any], Check | None]]] = {
     "required": _check_required,
     "items": _check_items,
     "not": _check_not,
+    "anyOf": _check_any,
     "minimum": _check_minimum,
     "exclusiveMaximum": _exclusive_maximum,
     "minLength": _check_size(str, least=True),

@@ -40,8 +40,6 @@ ALLOWED = {
     "cassette/importers/session_forms.py": {"candidates"},
     # Request keys that say how an answer is wanted, not what; any gateway may take them.
     "recordings/lint_requests.py": {"stream_options"},
-    # Which rule explains others is data about rules: by the id of one, and a field that it judges.
-    "judging/following_rules.py": {"wire/agui/run-fields", "messageId"},
     # Rules of one client's document, which speaks of Chat Completions.
     "judging/harness.py": None,
     # The name of a file.

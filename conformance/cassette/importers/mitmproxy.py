@@ -78,7 +78,7 @@ def _flow_exchange(file: ForeignFile, flow: Mapping[str, Any], layout: Layout) -
         end=_flow_ending(flow, decoded.is_whole),
     )
     sent_at, answered_at = question.get("timestamp_end"), answer.get("timestamp_start")
-    clock, sent = _flow_clock(sent_at, answered_at), _seconds(sent_at)
+    clock, sent = _flow_clock(sent_at, answered_at), _finite_seconds(sent_at)
     return CapturedExchange(exchange, layout, clock, isinstance(content, bytes), sent)
 
 
@@ -103,7 +103,7 @@ def _flow_socket(
         end=_socket_ending(flow, socket),
     )
     sent_at = question.get("timestamp_end")
-    clock, sent = _flow_clock(sent_at, answer.get("timestamp_start")), _seconds(sent_at)
+    clock, sent = _flow_clock(sent_at, answer.get("timestamp_start")), _finite_seconds(sent_at)
     made = gathered.layout(layout.head)
     return CapturedExchange(exchange, made, clock, bool(gathered.messages), sent)
 
@@ -154,14 +154,14 @@ def _flow_ending(flow: Mapping[str, Any], is_whole: bool | None) -> Ending:
 
 
 def _flow_clock(sent_at: Any, answered_at: Any) -> CassetteClock:
-    sent, answered = _seconds(sent_at), _seconds(answered_at)
+    sent, answered = _finite_seconds(sent_at), _finite_seconds(answered_at)
     if sent is None or answered is None:
         return CassetteClock()
     ms = round((answered - sent) * 1e3, 3)
     return CassetteClock(ms) if 0 <= ms <= _MOST_MS else CassetteClock()
 
 
-def _seconds(value: Any) -> float | None:
+def _finite_seconds(value: Any) -> float | None:
     return value if isinstance(value, float) and math.isfinite(value) else None
 
 

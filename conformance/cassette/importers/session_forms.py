@@ -3,8 +3,8 @@
 Rule 1: lines of Claude Code with the same message id are one answer, with any lines between them;
 its own messages (`<synthetic>`) do not count as the model's. Who resumes a session may find its
 lines again, with their ids or as those of another session (claude-code#56196): each counts once.
-Rule 2: items of Codex are one answer until something is added to the conversation, or what it used
-is recorded (0.171.0). A summary of the history that the model writes on the way belongs to it.
+Rule 2: items of Codex are one answer until something is added to the conversation, or its tokens
+are recorded (0.171.0). A summary that the model writes of the history meanwhile belongs to it.
 Rule 3: a line of Qwen Code that an assistant wrote is an answer, as the API has it.
 Rule 4: a log of Copilot holds the events that its CLI writes, without those that are marked as
 ephemeral. They are one answer until the user asks again; what he says within a turn belongs to it.

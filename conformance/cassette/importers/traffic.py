@@ -28,7 +28,7 @@ _LEAST_ERROR: Final = 400  # status
 
 
 class CapturedExchange(NamedTuple):
-    """One exchange; `layout` where its body stands, `has_body` whether one was kept.
+    """One exchange; `layout` says where its body is, `has_body` whether one was kept.
 
     `sent` is when its request went out, in seconds since any beginning; None where nothing says.
     """

@@ -1,9 +1,9 @@
-"""What the turns of a session said, and whether it is told again where the session is loaded.
+"""The last message of each turn, and whether the agent replays it when a session is loaded.
 
-Rule 1: of a turn that ended by itself its last message counts: what stands behind the last thought
-        and the last call. White space does not count, nor does a message of few characters.
+Rule 1: of a turn that ended by itself its last message counts: the text after the last thought and
+        the last call. White space does not count, nor does a message of few characters.
 Rule 2: a command of the agent's own (`/help`) is no part of the conversation.
-Rule 3: the messages are looked for in their order; there may be more.
+Rule 3: the messages are looked for in their order; a replay may hold more.
 """
 
 from __future__ import annotations
@@ -18,56 +18,57 @@ _MESSAGE: Final = "agent_message_chunk"
 _ENDS_MESSAGE: Final = frozenset({"agent_thought_chunk", "tool_call"})
 _LEAST: Final = 8  # characters, spelled
 _MOST: Final = 4 * 1024 * 1024  # characters of all sessions; beyond, none is compared
+_OF_SESSION: Final = 64  # characters that a turn or a load counts as, beside its text
 
 
 class LoadedSessions:
-    """Remembers last messages, and compares them with what is replayed."""
+    """Remembers the last message of each turn, and looks for it in what is replayed."""
 
     def __init__(self) -> None:
-        self._current: dict[str, list[str]] = defaultdict(list)
-        self._said: dict[str, list[str]] = defaultdict(list)
+        self._growing: dict[str, list[str]] = defaultdict(list)
+        self._messages: dict[str, list[str]] = defaultdict(list)
         self._replayed: dict[str, list[str]] = defaultdict(list)
         self._commands: set[str] = set()
         self._size = 0
 
-    def prompt(self, session: str, prompt: Any) -> None:
-        """A turn begins."""
-        self._current[session] = []
+    def begin_turn(self, session: str, prompt: Any) -> None:
+        self._size += _OF_SESSION
+        if self._size > _MOST:
+            return
+        self._growing[session] = []
         first = next(iter(objects(prompt)), {})
         if string(first.get("text")).lstrip().startswith("/"):
             self._commands.add(session)
         else:
             self._commands.discard(session)
 
-    def take(self, session: str, update: dict[str, Any], *, is_replayed: bool) -> None:
-        """An update of a turn, or of one that is replayed."""
+    def add_update(self, session: str, update: dict[str, Any], *, is_replayed: bool) -> None:
         kind = string(update.get("sessionUpdate"))
         if kind == _MESSAGE and self._size <= _MOST:
             text = string(mapping(update.get("content")).get("text"))
-            self._size += len(text)
-            (self._replayed if is_replayed else self._current)[session].append(text)
+            self._size += len(text) + 1
+            (self._replayed if is_replayed else self._growing)[session].append(text)
         elif kind in _ENDS_MESSAGE and not is_replayed:
-            self._current[session] = []
+            self._growing.pop(session, None)
 
-    def stop(self, session: str, reason: str) -> None:
-        """A turn ends."""
-        message = "".join(self._current.pop(session, ()))
+    def end_turn(self, session: str, reason: str) -> None:
+        message = "".join(self._growing.pop(session, ()))
         is_long = len(one_spelling(message)) >= _LEAST
         if reason == "end_turn" and session not in self._commands and is_long:
-            self._said[session].append(message)
+            self._messages[session].append(message)
 
-    def load(self, session: str) -> None:
-        """A session is asked for."""
-        self._replayed[session] = []
+    def begin_load(self, session: str) -> None:
+        self._size += _OF_SESSION
+        self._replayed.pop(session, None)
 
-    def loaded(self, session: str) -> dict[str, Any] | None:
-        """What came of it; None where nothing can be compared."""
-        said = self._said.get(session)
+    def end_load(self, session: str) -> dict[str, Any] | None:
+        """The session with the first message that its replay lacks; None without a comparison."""
+        messages = self._messages.get(session)
         replayed = one_spelling("".join(self._replayed.pop(session, ())))
-        if not said or self._size > _MOST:
+        if not messages or self._size > _MOST:
             return None
         at = 0
-        for message in said:
+        for message in messages:
             spelled = one_spelling(message)
             found = replayed.find(spelled, at)
             if found < 0:

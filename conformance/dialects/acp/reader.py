@@ -19,8 +19,8 @@ Rule 5: what the client says gives wire events alone. Where it is in the transcr
         it is not, an update says as `session_known` whether its turn began in that session.
 Rule 6: while a `session/load` waits for its response, updates of its session repeat turns that are
         over (https://agentclientprotocol.com/protocol/session-setup): they are `replayed` and
-        belong to no answer. Behind the response, `session.loaded` has as `lost` the first message
-        of those turns that was not told again.
+        belong to no answer. After the response, `session.loaded` has as `lost` the first message
+        of those turns that was not replayed.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class AcpReader(ProgramReader[TurnMessages]):
             self._next_answer()
         stated = self._session_stated(params) | ({"replayed": True} if is_replayed else {})
         self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
-        self._loaded.take(string(params.get("sessionId")), update, is_replayed=is_replayed)
+        self._loaded.add_update(string(params.get("sessionId")), update, is_replayed=is_replayed)
         if self._content.is_over or is_replayed:
             return
         if (chunk := CHUNKS.get(kind)) is not None:
@@ -138,7 +138,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         params = mapping(fields.get("params"))
         if method == "session/prompt":
             self._announce_turn(number, string(params.get("sessionId")))
-            self._loaded.prompt(string(params.get("sessionId")), params.get("prompt"))
+            self._loaded.begin_turn(string(params.get("sessionId")), params.get("prompt"))
         stated = {} if side == "client" else self._session_stated(params)
         if method == "session/prompt" and "sessionId" in params:
             stated = {"sessionId": params["sessionId"]}
@@ -156,7 +156,7 @@ class AcpReader(ProgramReader[TurnMessages]):
                 self._opening.add(number)
             if method == _LOADING:
                 self._loading[number] = session
-                self._loaded.load(session)
+                self._loaded.begin_load(session)
 
     def _announce_turn(self, number: Any, session: str) -> None:
         """A prompt begins a turn, except one of another session beside a turn under way."""
@@ -195,7 +195,7 @@ class AcpReader(ProgramReader[TurnMessages]):
 
     def _end_loading(self, number: str | int, *, is_whole: bool) -> None:
         session = self._loading.pop(number, "")
-        found = self._loaded.loaded(session) if session else None
+        found = self._loaded.end_load(session) if session else None
         if found is not None and is_whole:
             self._sink.wire(LOADED, found)
 
@@ -209,7 +209,7 @@ class AcpReader(ProgramReader[TurnMessages]):
             session = self._named[0] if len(self._named) == 1 else None
             self._prompts.clear()
         elif session:
-            self._loaded.stop(session, string(result.get("stopReason")))
+            self._loaded.end_turn(session, string(result.get("stopReason")))
         stated = {} if session is None else {"sessionId": session}
         self._sink.wire("prompt.response", {**fields, **stated})
         if not self._content.is_over and not self._prompts:

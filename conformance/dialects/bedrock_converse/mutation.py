@@ -65,7 +65,7 @@ def _tool_starts(stream: Stream) -> list[int]:
     return stream.holding("start", "toolUse")
 
 
-def _bodies(*path: str) -> Sites:
+def _bodies_holding(*path: str) -> Sites:
     """Whole messages with a block that has something there."""
     return lambda stream: [
         n
@@ -126,11 +126,11 @@ def _in_history(key: str, edit: Callable[[Any], Any]) -> Edit:
 
 
 OPERATORS.add("X15-reasoning-last", "Reasoning in a body comes after what it led to.")(
-    lambda stream: [n for n in _bodies("reasoningContent")(stream) if _has_more(stream, n)],
+    lambda stream: [n for n in _bodies_holding("reasoningContent")(stream) if _has_more(stream, n)],
     turn_around(*_CONTENT),
 )
 OPERATORS.add("N9-flat-in-body", "Reasoning in a body has the form of a stream.")(
-    _bodies("reasoningContent", "reasoningText"),
+    _bodies_holding("reasoningContent", "reasoningText"),
     _each_block("reasoningContent", lambda held: held.get("reasoningText", held)),
 )
 OPERATORS.add("H1-lost-reasoning", "Reasoning that led to a call does not come back.")(

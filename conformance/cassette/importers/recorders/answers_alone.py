@@ -6,56 +6,48 @@ gemini-cli (`fakeContentGenerator.ts`).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from conformance.cassette.importers.recorders.row import Recorder
 
+_answer_alone: Final = partial(Recorder, url="", method="", asked={})
+
 ANSWERS_ALONE: Final = (
-    Recorder(
+    _answer_alone(
         name="saloon",
         says="a fixture that Saloon for PHP recorded: `statusCode`, `headers` and `data`",
         needs=("statusCode", "headers", "data"),
-        method="",
-        url="",
-        asked={},
         asked_headers="",
         status="statusCode",
         headers="headers",
         body={"data": "json"},
         note="Saloon keeps no request, chunks or times",
     ),
-    Recorder(
+    _answer_alone(
         name="answer-alone",
         says="one answer as an object: `status`, `headers` and `body`",
         needs=("status", "headers.content-type | headers.Content-Type", "body"),
-        url="",
-        method="",
-        asked={},
         status="status",
         headers="headers",
         body={"body": "text"},
         note="the file keeps no request, chunks or times",
     ),
-    Recorder(
+    _answer_alone(
         name="opal",
         says="a fixture of Opal: payloads as JSON inside strings",
-        url="",
-        asked={},
         status="",
         payloads={"events[].data": "text"},
         recorded_at="recorded_at",
         described="description",
         note="an Opal fixture keeps payloads: no request, head, chunks or times",
     ),
-    Recorder(
+    _answer_alone(
         name="gemini-cli",
         says="responses that gemini-cli recorded (`--record-responses`), one call a line",
         form="lines",
         suffixes=(".responses", ""),
         needs=("method", "response"),
-        url="",
-        method="",
-        asked={},
         status="",
         payloads={"response[]": "value"},
         body={"response": "json"},
