@@ -3,7 +3,7 @@
 Rule 1: one counter numbers thinking and text blocks of a choice alike, from 0.
 Rule 2: a block starts before its first non-empty delta, or when the wire announces it.
 Rule 3: `explicit` says that the wire itself marked the start or the end.
-Rule 4: an explicit second end is reported again; what the wire says twice is not hidden.
+Rule 4: a block ends once; that the wire says it twice is a fact for rules of the wire.
 Rule 5: white space before the first word of a block is `blank`: it is shown to nobody, and no order
 hangs on it.
 Rule 6: the first words of a block of thinking are `split` if it and the two before it make one
@@ -108,8 +108,8 @@ class Blocks:
         self._emit("thinking.opaque", block, kind=kind, data=data)
 
     def close(self, block: Block | None, *, explicit: bool = False) -> None:
-        """Report the end of a block that is open, or an explicit end whatever its state."""
-        if block is None or not (block.is_open or explicit):
+        """Report the end of a block that is open."""
+        if block is None or not block.is_open:
             return
         block.is_open = False
         if block.channel is None:

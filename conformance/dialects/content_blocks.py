@@ -75,7 +75,7 @@ class ContentBlocks:
         return slot if slot is not None and slot.is_open else self._add_slot(index)
 
     def stop_at(self, index: Place) -> None:
-        """The end of a block; a second one is reported again."""
+        """The wire says that a block ends."""
         slot = self._last if index is None else self._at.get(index)
         if slot is not None:
             self._end_slot(slot, explicit=True)
@@ -141,10 +141,10 @@ class ContentBlocks:
         self._tools += 1
 
     def _end_slot(self, slot: Slot, *, explicit: bool = False) -> None:
-        """End what a block has open; an explicit end of a closed one is reported again."""
+        """End what a block has open."""
         self._blocks.close(slot.thinking, explicit=explicit)
         self._blocks.close(slot.text, explicit=explicit)
-        if slot.tool is not None and (slot.tool.is_open or explicit):
+        if slot.tool is not None and slot.tool.is_open:
             if explicit and not slot.tool.has_arguments and (text := arguments_text(slot.input)):
                 slot.tool.add(self._sink, text)
             slot.tool.end(self._sink)

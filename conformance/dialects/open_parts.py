@@ -1,8 +1,8 @@
 """Parts of text and reasoning, and tool calls, that are open at once and found by their ids.
 
 Rule 1: a part is found by its kind and id, a call by its id; ids are matched, never parsed. A delta
-        or an end of what is not open begins a part that nobody announced; a start of what is open
-        ends the part that was.
+        of what is not open begins a part that nobody announced, an end of it says nothing; a start
+        of what is open ends the part that was.
 Rule 2: beyond `MOST_OPEN` open parts and calls nothing is opened, and one wire event says so.
 """
 
@@ -62,9 +62,9 @@ class OpenParts:
             self._blocks.thought(block, block.channel, text)
         return block
 
-    def _take_part(self, kind: PartKind, part_id: str) -> Block:
-        """A part that is about to end, no longer open; an unannounced one without content."""
-        return self._open.pop((kind, part_id), None) or self._new_block(kind, part_id)
+    def _take_part(self, kind: PartKind, part_id: str) -> Block | None:
+        """A part that is about to end, no longer open."""
+        return self._open.pop((kind, part_id), None)
 
     def _start_call(self, call_id: str, name: str, *, is_hosted: bool = False) -> ToolCall | None:
         """A call is announced; none where there is no room."""

@@ -63,7 +63,9 @@ class ToolCall:
         self._stated = text if text and not _says_same("".join(self._pieces), value) else ""
 
     def end(self, sink: Sink) -> None:
-        """Report the end with the whole arguments."""
+        """Report the end with the whole arguments, once."""
+        if not self.is_open:
+            return
         self.is_open = False
         arguments = self._stated or self.arguments
         sink.emit("tool.end", {**self._named(), "arguments": arguments})

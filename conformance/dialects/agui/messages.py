@@ -89,9 +89,7 @@ class RunMessages(OpenParts):
 
     def end_call(self, event: dict[str, Any]) -> None:
         """The arguments are complete."""
-        call_id = string(event.get("toolCallId"))
-        if call_id in self._calls or self.start_call(event) is not None:
-            self._end_open_call(call_id)
+        self._end_open_call(string(event.get("toolCallId")))
 
     def chunk_call(self, event: dict[str, Any]) -> None:
         """A piece of a call that stands for start, arguments and end."""

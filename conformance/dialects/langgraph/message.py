@@ -116,8 +116,7 @@ class StreamedMessage:
         self._stated = []
         self._close_run()
         for call in self._calls.values():
-            if call.is_open:
-                call.end(self._sink)
+            call.end(self._sink)
         if self.usage and not self._has_counted:
             self._has_counted = True
             self._sink.say_usage(self.usage)

@@ -89,10 +89,10 @@ class Runs:
         self._blocks.opaque(block, "encrypted", encrypted)
 
     def end(self, item: Item, *, explicit: bool = False) -> None:
-        """End what an item has open; an explicit end of a closed one is reported again."""
+        """End what an item has open."""
         self._blocks.close(item.thinking, explicit=explicit)
         self._blocks.close(item.text, explicit=explicit)
-        if item.tool is not None and (item.tool.is_open or explicit):
+        if item.tool is not None:
             item.tool.end(self._sink)
 
     def end_loose(self, *, explicit: bool = False) -> None:
