@@ -69,12 +69,17 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turned-off": ("wire/chat/answer-present", "wire/chat/finish-present"),  # no answer came
     "finish-last": ("done-last",),
     "stop-reason": ("delta-present",),
-    "tool-complete": ("tool-index-known", "tool-index"),  # it is known by its index
+    # A call is known by its index, and what is no text is no piece of its arguments.
+    **dict.fromkeys(("tool-complete", "tool-identified"), ("tool-index-known", "tool-index")),
+    "tool-arguments-json": ("tool-arguments-text", "tool-index-known", "tool-index"),
     "result-thinks-first": ("thinking-before-text",),
     # A part that is never closed is not closed before its item either, nor is that of an item that
     # stays open when the response ends.
     "part-closed": (*PART_ORDERS, *_OF_BUS, "part-announced", "error-said"),
-    **dict.fromkeys(PART_ORDERS, (ITEM_CLOSED,)),
+    # A part that names no item, or another one, is none of those that its item began.
+    **dict.fromkeys(
+        PART_ORDERS, (ITEM_CLOSED, "in-reasoning-item", "wire/responses/item-announced")
+    ),
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),
     "not-split": (
@@ -86,6 +91,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "before-finish": (
         "*/done-last",
         "*/finish-last",
+        "*/created-first",
         "*/silent-after-response",
         "*/silent-after-cancelled",
         "*/silent-after-run",
@@ -108,6 +114,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "always-carried": ("signed-unchanged", "signature-present", "turn-signed"),
     "blocks-in-order": ("first-in-content",),
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
+    "raw-text-stated": ("raw-agrees",),
+    "stored-sealed": ("turn-sealed",),
     # Who names something else, or what is not kept, sends what fits that.
     "named-items-once": _OF_NAMES,
     "named-not-repeated": (*_OF_NAMES, "named-items-once"),
@@ -264,6 +272,10 @@ COMPARED: Final[Mapping[str, tuple[str, ...]]] = {
     "stripping/opt-in/stream-thinks-as-body": (
         *("scenario/thinking", "thinking/stream/increments"),
         *("*/raw-agrees", "*/result-states-thinking"),
+    ),
+    "stripping/opt-in/stream-calls-as-body": (
+        *("*/tool-arguments-json", "*/finished-calls-there", "*/arguments-there"),
+        *("*/tool-ids-distinct", "*/message-fields"),
     ),
     "stripping/opt-in/stream-equals-body": (
         *("stripping/visible-text/no-markers", "stripping/visible-text/no-thinking-body"),

@@ -85,9 +85,9 @@ def test_a_delta_without_a_start_begins_a_block() -> None:
     ]
 
 
-def test_a_second_end_is_reported_again() -> None:
+def test_a_second_end_says_nothing() -> None:
     block = thinking(0, "a")
-    assert kinds(read(opening(), *block, block[-1])).count("thinking.end") == 2
+    assert kinds(read(opening(), *block, block[-1])).count("thinking.end") == 1
 
 
 def test_a_start_at_an_open_index_ends_what_is_open() -> None:
