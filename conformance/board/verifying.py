@@ -3,7 +3,7 @@
 Rule 1: which file is judged is the summary's word only as far as it stays in the folder, links
 followed; a file that the summary does not list is a line, too.
 Rule 2: the verdict is found anew, from the recordings as they are, by the rules that are here.
-Another version of tool or rules is a line of its own: what differs below it may be its doing.
+Another version of tool or rules is a separate line: what differs below it may be its doing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Exchanges in, cassette files out.
 
 Two ways, chosen by `append`. Without it (`convert`, `redact`, `mutate`: the content is at hand)
-the lines go to a file beside the target, which takes its place on success: never half a file.
+the lines go to a file next to the target, which takes its place on success: never half a file.
 With it (a recorder: the content comes as it happens) the target is created at once and every line
 is flushed, so that a crash leaves a torn but readable cassette.
 """

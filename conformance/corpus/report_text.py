@@ -26,7 +26,7 @@ def render_text(report: CorpusReport, *, verbose: bool = False, colour: bool = F
 
 
 def render_json(report: CorpusReport) -> str:
-    """The report as JSON: the fields of `CorpusReport`, with rates beside the counts."""
+    """The report as JSON: the fields of `CorpusReport`, with rates next to the counts."""
     value = msgspec.to_builtins(report)
     value["format"] = "conformance-corpus-report/1"
     for group, plain in zip(report.groups, value["groups"], strict=True):

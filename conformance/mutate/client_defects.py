@@ -93,7 +93,7 @@ def _change_every(kind: str, more: Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 def _lose_at(before: int) -> _ReportEdit:
-    """What stands at the boundary of thinking and text is lost, on one side of it."""
+    """What is at the boundary of thinking and text is lost, on one side of it."""
 
     def edit(report: _Report) -> _Report:
         kinds = ("thinking.delta", "text.delta")

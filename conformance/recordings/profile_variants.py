@@ -136,5 +136,5 @@ def _reads_changed(rule: Rule, changed: Mapping[str, set[str]]) -> bool:
 
 
 def _is_opaque(path: str) -> bool:
-    """Whether opaque data stands there, which no profile takes for a text."""
+    """Whether opaque data is there, which no profile takes for a text."""
     return path.rpartition(".")[2] in _OPAQUE

@@ -63,7 +63,7 @@ def run_outcome(
     unjudged: Sequence[str] = (),
     soak: SoakOutcome | None = None,
 ) -> RunOutcome:
-    """One report over APIs; `absent` ones are missing or refuse access, `gone` ones fell silent.
+    """One report over APIs; `absent` ones are missing or refuse access, `gone` ones went silent.
 
     `unjudged` has a line for each API without a profile of the name that the user gave.
     """

@@ -48,7 +48,7 @@ STEP_KEYS: Final = frozenset(
     }
 )
 _CARRIED: Final = frozenset({"turns", "response"})
-"""What is known of the answer that a step carries on: the history after it, and its id."""
+"""What is known of the answer that a step continues: the history after it, and its id."""
 BUILT_IN: Final = frozenset({"model", "limit", *_CARRIED})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -212,7 +212,7 @@ def _read_bodies(
 
 
 def _carrying(dialect: str, body: Any, carry: Carry) -> Any:
-    """A body that carries on an answer: with the history, where it does not name that itself."""
+    """A body that continues an answer: with the history, where it does not name that itself."""
     if any(is_name(each) and each[1:] in _CARRIED for each in _texts_below(body)):
         return body
     form = required(get(dialect).request, dialect, "request bodies")

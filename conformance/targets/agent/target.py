@@ -193,7 +193,7 @@ class _Turn:
         """Raises NoAnswerError where the agent cannot be asked, or says nothing at all."""
         try:
             if self._conversation is not None:
-                # What came behind the turn before is not said in this one.
+                # What came after the turn before is not said in this one.
                 self._read_lines(await self._next_lines(_INSTANT) or [])
                 self._send_messages(self._conversation.ask(body))
             await self._take_lines(stops=stops)

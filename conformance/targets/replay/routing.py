@@ -20,7 +20,7 @@ _DEEPEST: Final = 16  # segments of a name
 
 
 class RoutedRequest(NamedTuple):
-    """The name and session of a request's prefix, the path behind it, and what answers it."""
+    """The name and session of a request's prefix, the path after it, and what answers it."""
 
     name: str
     session: str
