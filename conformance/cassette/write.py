@@ -270,7 +270,7 @@ def write(path: Path | str, cassette: Cassette, *, seal: bool | None = None) -> 
             writer.redactions(cassette.trailer)
 
 
-def _plain_lines(data: bytes, ms: float | None, framing: Framing | None = None) -> list[bytes]:
+def _plain_lines(data: bytes, ms: float | None, framing: Framing | None) -> list[bytes]:
     """The lines of a chunk that is plain ASCII, as nearly all are; none for any other.
 
     The same bytes as `json.dumps` gives, in a fraction of the time.

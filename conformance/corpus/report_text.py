@@ -52,7 +52,7 @@ def summary_text(report: CorpusReport) -> str:
 def corpus_notes(report: CorpusReport) -> Iterator[str]:
     """What the reader must know before the numbers."""
     if not report.about.is_complete:
-        yield "the check has not come to its end: `corpus check` goes on"
+        yield "the check is incomplete: `corpus check` continues it"
     if report.left_out:
         yield f"{count(report.left_out, 'stream')} without a time, or before, left out"
     if report.repeated_ids:

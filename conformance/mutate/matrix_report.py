@@ -17,7 +17,7 @@ _VERSION: Final = "1.0"
 _WORDS: Final = {"kill": "must be found", "pass": "must stay PASS", "either": "cannot be seen"}
 
 
-def format_matrix(matrix: Matrix, form: str = "text") -> str:
+def format_matrix(matrix: Matrix, form: str) -> str:
     """The matrix as `text`, `markdown` or `json`. Raises UsageError for another form."""
     if form not in _FORMS:
         raise UsageError(f"expected the format {', '.join(_FORMS)}, got {form!r}")

@@ -55,7 +55,7 @@ def shifting_rules(
 
 
 def profile_variants(
-    rules: Sequence[Rule], dialect: str, judged: Collection[str] = ()
+    rules: Sequence[Rule], dialect: str, judged: Collection[str]
 ) -> tuple[str, ...]:
     """Names of shipped profiles that give the rules answers which those `judged` do not give.
 

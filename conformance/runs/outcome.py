@@ -148,7 +148,7 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
         yield f"{run.dialect} {where} {CACHED}: of that nothing is judged"
     yield from _broken_upstream_notes(run)
     if not get(run.dialect).carries_opaque:
-        yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
+        yield f"{run.dialect} {NO_PLACE}: a history made of what it shows has none of them"
     if run.signs and run.target.options.profile is None:
         signs = "; ".join(run.signs)
         yield f"{run.dialect}: profile {run.profile} identified by: {signs}"

@@ -135,7 +135,7 @@ def read_scenario(root: Node) -> Scenario:
     values = entries["let"].mapping() if "let" in entries else {}
     for name, node in values.items():
         if name in BUILT_IN:
-            raise node.error(f"the name {name!r} has a meaning of its own")
+            raise node.error(f"the name {name!r} is reserved")
     plain = {name: node.plain() for name, node in values.items()}
     steps = root.required("steps").sequence()
     if not 0 < len(steps) <= _MOST_STEPS:

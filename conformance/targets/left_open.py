@@ -15,7 +15,7 @@ from conformance.dialects.base import Reading
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.transcript import Transcript
 
-STAYED_OPEN: Final = "it had said that it was over, and its connection stayed open"
+STAYED_OPEN: Final = "it was complete, and its connection stayed open"
 FIRST_GRACE: Final = 10.0  # seconds of silence after the end
 LATER_GRACE: Final = 2.0
 

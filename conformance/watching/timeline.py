@@ -23,7 +23,7 @@ _DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
 def write_timeline(
-    exchange: WatchedExchange, folder: Path, before: Sequence[WatchedExchange] = ()
+    exchange: WatchedExchange, folder: Path, before: Sequence[WatchedExchange]
 ) -> Path:
     """The page, redacted as every report, and the recording next to it that it was made of.
 

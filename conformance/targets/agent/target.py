@@ -298,5 +298,5 @@ class _Turn:
     def _why_no_answer(self) -> str:
         refusal = self._conversation.refusal if self._conversation is not None else ""
         why = f"the agent cannot be prompted: {refusal}" if refusal else self.fault
-        stray = f"; it wrote what is no JSON: {self._stray}" if self._stray else ""
+        stray = f"; it wrote text that is not JSON: {self._stray}" if self._stray else ""
         return f"{why or 'the agent said nothing'}{stray}"

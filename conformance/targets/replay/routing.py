@@ -77,7 +77,7 @@ class MountTable(dict[str, MountedRecordings]):
         return RoutedRequest(name, session, rest or "/", found)
 
 
-def url_prefix(name: str = "", session: str = "") -> str:
+def url_prefix(name: str, session: str) -> str:
     """The prefix that reaches a recording and a session; empty for everything."""
     if not name and not session:
         return ""
