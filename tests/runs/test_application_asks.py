@@ -47,7 +47,7 @@ def test_what_an_application_says_of_its_failure_is_reported(tmp_path: Path) -> 
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": failure})
 
-    with pytest.raises(RemoteError, match=r"HTTP 200 with an error \(No such model\.\), and asked"):
+    with pytest.raises(RemoteError, match=r"HTTP 200 with an error \(No such model\.\), and sent"):
         ran(broken, tmp_path)
 
 
