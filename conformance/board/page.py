@@ -3,7 +3,7 @@
 Rule 1: every text of a summary passes `escaping.html`, an address of its own is http or https, and
 all other links lead below the folder of the page.
 Rule 2: where the recordings lie here, the cells are what they give; what the file says otherwise is
-shown beside the name.
+shown next to the name.
 """
 
 from __future__ import annotations

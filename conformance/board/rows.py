@@ -1,4 +1,4 @@
-"""The rows of a board: summaries in a folder, each held against the recordings beside it."""
+"""The rows of a board: summaries in a folder, each held against the recordings next to it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BoardRow(Struct, frozen=True):
 
     `summary` is what its recordings give, `state` and `lines` say how far the file agrees; where
     they lie elsewhere nothing was judged, and it is the file. `folder` holds them, by its name
-    beside the page.
+    next to the page.
     `before` is the run of the same target that came last before this one.
     """
 
@@ -41,7 +41,7 @@ class BoardRow(Struct, frozen=True):
 def read_rows(folder: Path) -> list[BoardRow]:
     """Every run of a board: by kind and name, the newest of a target first.
 
-    Raises UsageError for a folder without any, SpecError for a summary that is none.
+    Raises UsageError for a folder without any, SpecError for what is not a summary.
     """
     files = sorted(folder.glob(f"*{SUFFIX}"))[: _MOST_ROWS + 1]
     if not 0 < len(files) <= _MOST_ROWS:

@@ -58,7 +58,7 @@ _BROKEN: Final = frozenset({Verdict.FAIL, Verdict.ERROR})
 def add_run(board: Path, run: Path, link: str = "") -> Path:
     """Puts the summary of a saved run into the folder of a board, and gives its path.
 
-    Without a link the recordings are put beside it, packed. Raises UsageError for what is no
+    Without a link the recordings are put next to it, packed. Raises UsageError for what is no
     saved run, or is there already.
     """
     expect_link(link)

@@ -91,7 +91,7 @@ class GroupSummary(Struct, frozen=True, forbid_unknown_fields=True):
 class RunSummary(SavedReport, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One saved run. `silenced` are rules that hold by the recordings' own word, with whose.
 
-    `link` is where the recordings lie for everybody, empty where they lie beside the summary.
+    `link` is where the recordings lie for everybody, empty where they lie next to the summary.
     """
 
     run: RunTarget

@@ -3,7 +3,7 @@
 Rule 1: which file is judged is the summary's word only as far as it stays in the folder, links
 followed; a file that the summary does not list is a line, too.
 Rule 2: the verdict is found anew, from the recordings as they are, by the rules that are here.
-Another version of tool or rules is a line of its own: what differs below it may be its doing.
+Another version of tool or rules is a separate line: what differs below it may be its doing.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def _judged_lines(kept: RunSummary, found: RunSummary) -> Iterator[str]:
         yield f"rules: {both}"
     for name in ("kind", "name", "version", "date"):
         yield from _value_line(f"run {name}", getattr(kept.run, name), getattr(found.run, name))
-    yield from _value_line("profiles", _listed(kept.rules.profiles), _listed(found.rules.profiles))
+    kept_profiles, found_profiles = kept.rules.profiles, found.rules.profiles
+    yield from _value_line("profiles", ", ".join(kept_profiles), ", ".join(found_profiles))
     yield from _value_line("streams", kept.streams, found.streams)
     for family in sorted(kept.families.keys() | found.families.keys()):
         one, two = kept.families.get(family, {}), found.families.get(family, {})
@@ -121,10 +122,6 @@ def _set_lines(name: str, kept: Sequence[str], found: Sequence[str]) -> Iterator
 def _expected(kept: str, found: str, unit: str = "") -> str:
     one, two = visible(kept) or "none", visible(found) or "none"
     return f"the summary says {unit}{one}, the recordings {two}"
-
-
-def _listed(values: Sequence[str]) -> str:
-    return ", ".join(values)
 
 
 def _counts(verdicts: Mapping[Any, int]) -> str:

@@ -4,7 +4,7 @@ Rule 1: a line without `exchange` belongs to the exchange of the latest request;
 a number gets the next one.
 Rule 2: within an exchange the order is request, response, data, end, seen. An end may come
 without a response (the connection broke before the head), data may not.
-Rule 3: a data line with `ms` begins a chunk (null: no clock was kept), one without goes on with
+Rule 3: a data line with `ms` begins a chunk (null: no clock was kept), one without continues
 the chunk before; the first one always begins a chunk. One with `from` begins a message, which is
 binary where its first line is `hex`; an exchange holds messages or chunks, never both.
 Rule 4: exchanges come out in the order of their requests.
@@ -78,7 +78,7 @@ class Draft(Struct, eq=False):
         self.lines.extend(range(first, first + len(sizes)))
 
     def extend(self, lines: Sequence[Plain], data: list[bytes]) -> None:
-        """Plain lines with their bytes, the first of which begins a chunk or goes on with one."""
+        """Plain lines with their bytes, the first of which begins a chunk or continues one."""
         begins = [at for at, line in enumerate(lines) if line.ms is not UNSET]
         first = begins[0] if begins else len(data)
         if first:
@@ -182,7 +182,7 @@ class Assembly:
             self._takers.get(kinds[0], self._take_data)(line, record, draft)
 
     def extend(self, first: int, lines: Sequence[Plain]) -> bool:
-        """Takes plain lines, the first of which has number `first`, if data may stand here."""
+        """Takes plain lines, the first of which has number `first`, if data may be here."""
         draft = self._current
         if draft is None or not draft.responded or draft.end is not None or draft.holds_messages:
             return False

@@ -1,7 +1,7 @@
 """A recorded WebSocket as the exchanges that it carried.
 
 A cassette keeps a WebSocket as one exchange, whose chunks are the messages of both sides. Code that
-judges, shows or edits answers splits it: each answer becomes an exchange of its own, whose request
+judges, shows or edits answers splits it: each answer becomes a separate exchange, whose request
 has the head of the upgrade and the body of the message that asked.
 
 Rule 1: a message of the server is a line of JSON of its answer. A line end inside a message becomes

@@ -76,7 +76,7 @@ def named_target(named: str) -> dict[str, str]:
     """Name and version of NAME-VERSION, as a header holds them.
 
     A name may have hyphens: the version is what begins with a digit, or with `v` and a digit. Where
-    nothing does, the first hyphen stands between the two.
+    nothing does, the first hyphen is between the two.
     """
     at = _VERSION.search(named, 1)
     name, version = (named[: at.start()], named[at.end() :]) if at else ("", "")

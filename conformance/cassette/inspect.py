@@ -5,7 +5,7 @@
                           | data: {...}
     52.2        #2        : se.in_progress
 
-`|` begins a line of the stream, `:` goes on with it where another chunk begins inside. Times are
+`|` begins a line of the stream, `:` continues it where another chunk begins inside. Times are
 milliseconds since the response head. Events are numbered as frames are, from 1. A binary message
 is a line, and its headers and payload are shown where it came in one piece.
 
@@ -60,7 +60,7 @@ class _LinePiece(NamedTuple):
 def inspect(exchange: Exchange, *, full: bool = False, carries: str = "") -> Iterator[str]:
     """The exchange as lines of text; long lines are clipped unless `full`.
 
-    `carries` says which answers its request carries on.
+    `carries` says which answers its request continues.
     """
     yield from head_lines(exchange, carries)
     body = exchange.body
@@ -84,7 +84,7 @@ def visible(data: bytes) -> str:
 
 
 def head_lines(exchange: Exchange, carries: str = "") -> Iterator[str]:
-    """Request line, which answers it carries on, response head, and what the columns are."""
+    """Request line, which answers it continues, response head, and what the columns are."""
     request, response = exchange.request, exchange.response
     if request is not None:
         yield f"> {_printable(request.method)} {_printable(request.path)}"
@@ -111,7 +111,7 @@ def _printable(text: str) -> str:
 
 
 def _line_pieces(exchange: Exchange, body: bytes) -> Iterator[_LinePiece]:
-    """Chunks, cut where lines begin; an empty chunk has a piece of its own."""
+    """Chunks, cut where lines begin; an empty chunk has a separate piece."""
     starts = _line_starts(exchange, body)
     begun = next(starts, len(body) + 1)  # the first start not yet passed
     stop = 0
@@ -211,7 +211,7 @@ _MARKS: Final = {"client": ">", "server": "<"}
 
 
 def message_places(kept: Cassette) -> Mapping[int, Places]:
-    """Where the messages of each kept exchange stand among the answers, by its number."""
+    """Where the messages of each kept exchange are among the answers, by its number."""
     found: dict[int, dict[int, str]] = defaultdict(dict)
     for carried in carried_exchanges(kept):
         places, number = found[carried.kept.number], carried.exchange.number

@@ -1,7 +1,7 @@
 """Exchanges in, cassette files out.
 
 Two ways, chosen by `append`. Without it (`convert`, `redact`, `mutate`: the content is at hand)
-the lines go to a file beside the target, which takes its place on success: never half a file.
+the lines go to a file next to the target, which takes its place on success: never half a file.
 With it (a recorder: the content comes as it happens) the target is created at once and every line
 is flushed, so that a crash leaves a torn but readable cassette.
 """
@@ -270,7 +270,7 @@ def write(path: Path | str, cassette: Cassette, *, seal: bool | None = None) -> 
             writer.redactions(cassette.trailer)
 
 
-def _plain_lines(data: bytes, ms: float | None, framing: Framing | None = None) -> list[bytes]:
+def _plain_lines(data: bytes, ms: float | None, framing: Framing | None) -> list[bytes]:
     """The lines of a chunk that is plain ASCII, as nearly all are; none for any other.
 
     The same bytes as `json.dumps` gives, in a fraction of the time.

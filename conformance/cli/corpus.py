@@ -163,7 +163,7 @@ def sample_command(
     source: _MovedOption = None,
 ) -> None:
     """Write a few redacted recordings that together show every finding and exercise every rule."""
-    with progress_line("reading what is wanted ..."):
+    with progress_line("choosing rows ..."):
         sample = sample_corpus(folder, output, source)
     for each in sample.left_out:
         warn(f"left out: {visible(each)}")

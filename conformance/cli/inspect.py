@@ -61,6 +61,6 @@ def _redacted_exchange(exchange: Exchange) -> Exchange:
     """The exchange with a body that is redacted as a whole; heads are as each line is."""
     try:
         clean = without_secrets(exchange)
-    except CassetteError:  # it holds more than is remembered: each line is looked through alone
+    except CassetteError:  # it holds more than is remembered: each line is searched alone
         return exchange
     return replace(exchange, chunks=clean.chunks)

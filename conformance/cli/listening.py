@@ -76,7 +76,7 @@ def upstream_origin(url: str, cacert: Path | None, *, insecure: bool) -> Origin:
     dialect = dialect_at(origin.path)
     if dialect is not None and (path := ENDPOINTS[dialect].path) and origin.path.endswith(path):
         base = url.partition("?")[0].rstrip("/").removesuffix(path)
-        why = f"--upstream names the endpoint {path}, to which clients add paths of their own"
+        why = f"--upstream names the endpoint {path}, to which clients add their own paths"
         raise UsageError(why, hint=f"{base.removesuffix(ENDPOINTS[dialect].base)}?")
     return origin
 

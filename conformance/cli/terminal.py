@@ -23,7 +23,7 @@ def put(text: str) -> None:
 
 
 def put_pieces(texts: Iterable[str]) -> None:
-    """As `put`, of a result that ends with a line end; no word goes on in the next piece."""
+    """As `put`, of a result that ends with a line end; no word continues in the next piece."""
     try:
         for text in texts:
             sys.stdout.write(without_own_keys(text))

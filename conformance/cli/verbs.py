@@ -1,6 +1,6 @@
 """The verbs, declared without importing them.
 
-Each verb is a module of its own with a function `<verb>_command`. Help and completion need only
+Each verb is a separate module with a function `<verb>_command`. Help and completion need only
 the name and one line, so a verb's module, and everything it needs, is imported when it is used.
 """
 

@@ -86,7 +86,9 @@ def _new_unpacker(encoding: str) -> _BodyUnpacker:
     if encoding not in readable_codings():
         missing = install_hint(encoding)
         hint = f" ({missing} to read it)" if missing else ""
-        raise UndecodableError(f"content-encoding {encoding!r}, which nobody asked for{hint}")
+        raise UndecodableError(
+            f"content-encoding {encoding!r}, which the request does not accept{hint}"
+        )
     return _UNPACKERS.get(encoding, _GzipUnpacker)()
 
 

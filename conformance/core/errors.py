@@ -7,7 +7,7 @@ A finding about the implementation under test is a value, never an exception. Wh
 `UsageError`     the call names something that does not exist or does not fit.
 `HarnessError`   our own fault, or an adapter's: never blamed on the implementation under test.
 `AdapterError`   a `HarnessError`: an adapter broke the protocol; its author fixes it.
-`RemoteError`    the implementation under test could not be reached, refused, or fell silent.
+`RemoteError`    the implementation under test could not be reached, refused, or went silent.
 
 Every message is one line that starts with the place if it is known:
 `file:line:column: what was expected, what came`.
@@ -71,4 +71,4 @@ class AdapterError(HarnessError):
 
 
 class RemoteError(ConformanceError):
-    """The implementation under test could not be reached, refused, or fell silent."""
+    """The implementation under test could not be reached, refused, or went silent."""

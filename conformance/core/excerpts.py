@@ -31,7 +31,7 @@ _LETTERS: Final = re.compile(r"[A-Za-z0-9]")
 
 
 def sent_request() -> Request | None:
-    """What our side sent in the exchange at hand: credentials that it holds are secrets."""
+    """What our side sent in the current exchange: credentials that it holds are secrets."""
     return _SENT.get()
 
 
@@ -91,7 +91,7 @@ def excerpt(text: str, start: int, stop: int) -> str:
 
 
 def open_excerpt(text: str, start: int, stop: int) -> str:
-    """As `excerpt`, of a text that may begin and end in the midst of a key."""
+    """As `excerpt`, of a text that may begin and end in the middle of a key."""
     start, stop = max(0, start), min(len(text), stop)
     near = _redacted_by()(text, is_open=True)
     if start >= MARGIN // 2:

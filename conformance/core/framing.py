@@ -23,7 +23,7 @@ NDJSON and a body on one line look the same; if nothing follows and the content 
 request decides. The end of the first line and the bytes after it are enough to tell them apart: in
 one JSON value no line end comes between `}` or `]` and `{` or `[`.
 Rule 5: what is a body by rule 3 is an `array` where it begins with `[` and an object, and an array
-was asked for; so too where the content type is JSON and nothing is known of what was asked.
+was requested; so too where the content type is JSON and nothing is known of what was asked.
 Rule 6: what follows the upgrade to a WebSocket is `lines`: each message of an answer is one.
 A file's suffix speaks through the content type that its importer gives it.
 """
@@ -129,7 +129,7 @@ class FramingDecision:
         return self._by_second_value(data)
 
     def _by_second_value(self, data: bytes) -> Framing | None:
-        """What the end of the first line decides, and what stands behind it."""
+        """What the end of the first line decides, and what comes after it."""
         if self._stage == "first line":
             line, ended, data = data.partition(b"\n")
             self._last = line.rstrip()[-1:] or self._last

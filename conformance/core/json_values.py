@@ -109,7 +109,7 @@ def _value_count(text: str) -> int:
 
 
 def value_at(value: Any, *path: str | int) -> Any:
-    """What stands at a path; None where there is nothing."""
+    """What is at a path; None where there is nothing."""
     for step in path:
         if isinstance(value, dict):
             value = value.get(step)
@@ -132,7 +132,7 @@ def put_at(value: Any, path: Path, new: Any) -> Any:
 
 
 def cut_at(value: Any, path: Path) -> Any:
-    """A copy with nothing at a path; the value itself where nothing stands there."""
+    """A copy with nothing at a path; the value itself where nothing is there."""
     *above, last = path
     holder = value_at(value, *above)
     if isinstance(holder, list):

@@ -74,7 +74,7 @@ class LineParser:
         if line.strip():
             text = line.decode("utf-8", "replace")
             if decode_json(_value_text(text)) is NOT_JSON:
-                # The cut may stand inside a character: that is not `bad-utf8`.
+                # The cut may be inside a character: that is not `bad-utf8`.
                 frames.append(Frame("ignored-line", "unfinished", text, "", self._offset))
             else:
                 self._end_line(frames)

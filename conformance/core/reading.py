@@ -16,7 +16,7 @@ class Reading(Struct, frozen=True):
     `markers` are (open, close) pairs that wrap reasoning inside visible text; empty: visible text
     is text, whatever it holds. `opened_by_prompt`: the stream begins inside the first pair.
     `last_close`: a block ends at the last close marker before other output, not at the first.
-    `first_block_only`: markers behind the first block are text.
+    `first_block_only`: markers after the first block are text.
     `fields` maps a semantic name (`thinking`, `opaque`, `text`) to private dotted paths below a
     delta, tried in order; the first non-empty one counts, so mirrored fields are never summed.
     """

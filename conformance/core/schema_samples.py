@@ -26,7 +26,7 @@ _FORMATS: Final[Mapping[str, str]] = {
 }
 
 
-def sample_of(schema: Any, text: str = "") -> Any:
+def sample_of(schema: Any, text: str) -> Any:
     """A value that fits; its strings are `text` where nothing forbids it."""
     return _Sampler(schema, text).sample(schema, 0)
 

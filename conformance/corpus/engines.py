@@ -1,6 +1,6 @@
 """Where tasks are done: in processes of this machine, or in another engine.
 
-An engine has places; each does one task at a time, called from a thread of its own.
+An engine has places; each does one task at a time, called from a separate thread.
 
 A worker may die for reasons other than its rows (it was killed, the machine ran out of memory), so
 a fragment is tried `TRIES` times before its rows are suspected, and so is each row before it is set

@@ -38,7 +38,7 @@ class Exemplar(Struct, frozen=True):
 
 
 def find_exemplars(
-    about: CorpusAbout, places: Iterable[StreamPlace], source: str | None = None
+    about: CorpusAbout, places: Iterable[StreamPlace], source: str | None
 ) -> dict[StreamPlace, Exemplar]:
     """The streams of some places, judged as they were; each part of the source is read once.
 

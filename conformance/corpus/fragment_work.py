@@ -189,7 +189,7 @@ def _row_to_judge(row: FragmentRow, task: FragmentTask) -> FragmentRow:
 def read_streams(
     storage: Storage, fragment: Fragment, choices: JudgeChoices
 ) -> Iterator[FragmentRow]:
-    """The rows of a fragment. What ends it early is a row of its own, WHOLE_FRAGMENT."""
+    """The rows of a fragment. What ends it early is a separate row, WHOLE_FRAGMENT."""
     if fragment.fault:
         yield UnreadableStream(WHOLE_FRAGMENT, fragment.path, fragment.fault)
         return

@@ -241,7 +241,7 @@ def stream_place(row: Mapping[str, Any], event: int) -> StreamPlace:
 
 
 def shortest_streams(table: Any, keys: Sequence[str], *more: str) -> list[dict[str, Any]]:
-    """Of the rows that share the values of `keys` the shortest: where it stands, and `more`."""
+    """Of the rows that share the values of `keys` the shortest: where it is, and `more`."""
     order = [(name, "ascending") for name in (*keys, "bytes", *STREAM)]
     first = table.sort_by(order).group_by(list(keys), use_threads=False)
     found = first.aggregate([(name, "first") for name in (*STREAM, *more)])

@@ -157,7 +157,7 @@ class CorpusJudge:
 def may_go_on(stream: CorpusStream) -> bool:
     """Whether it is a row whose request can name what it continues.
 
-    Streams in a file of their own are linked there, each file by itself.
+    Streams in a separate file are linked there, each file by itself.
     """
     if stream.path:
         return False

@@ -54,7 +54,7 @@ class CorpusOutput:
         self._lock: int | None = None
 
     def begin(self, about: CorpusAbout) -> None:
-        """Makes the folder, or goes on in it. Raises UsageError where it is of another corpus."""
+        """Makes the folder, or continues in it. Raises UsageError where it is of another corpus."""
         try:
             if (self.folder / ABOUT).exists():
                 self._expect_same(read_about(self.folder), about)

@@ -21,7 +21,7 @@ _STRUCT: Final = 12
 
 
 class DamagedPageError(ValueError):
-    """What stands where a page should begin is none."""
+    """What is where a page should begin is none."""
 
 
 class LargestPage(NamedTuple):

@@ -26,7 +26,7 @@ def render_text(report: CorpusReport, *, verbose: bool = False, colour: bool = F
 
 
 def render_json(report: CorpusReport) -> str:
-    """The report as JSON: the fields of `CorpusReport`, with rates beside the counts."""
+    """The report as JSON: the fields of `CorpusReport`, with rates next to the counts."""
     value = msgspec.to_builtins(report)
     value["format"] = "conformance-corpus-report/1"
     for group, plain in zip(report.groups, value["groups"], strict=True):
@@ -52,7 +52,7 @@ def summary_text(report: CorpusReport) -> str:
 def corpus_notes(report: CorpusReport) -> Iterator[str]:
     """What the reader must know before the numbers."""
     if not report.about.is_complete:
-        yield "the check has not come to its end: `corpus check` goes on"
+        yield "the check is incomplete: `corpus check` continues it"
     if report.left_out:
         yield f"{count(report.left_out, 'stream')} without a time, or before, left out"
     if report.repeated_ids:

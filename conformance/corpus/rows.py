@@ -69,7 +69,7 @@ FragmentRow = CorpusStream | UnreadableStream
 def few_at_once(rows: Iterable[FragmentRow]) -> Iterator[list[FragmentRow]]:
     """The rows, so many at a time that what is done with each runs warm, and few bodies are held.
 
-    A file of its own comes alone: a copy of it may be gone when the next one is asked for.
+    A file of its own comes alone: a copy of it may be gone when the next one is requested.
     """
     few: list[FragmentRow] = []
     size = 0
@@ -131,7 +131,7 @@ def _kept_word(value: Any) -> str:
 
 
 def model_of(exchange: Exchange, body: bytes) -> str:
-    """The model that was asked for, else the one that the answer names first."""
+    """The model that was requested, else the one that the answer names first."""
     requested = exchange.request.json if exchange.request else None
     model = requested.get("model") if isinstance(requested, Mapping) else None
     if isinstance(model, str) and model:

@@ -4,7 +4,7 @@ Rule 1: of each group of findings the shortest stream is taken; then, as long as
 that passes it, the stream that passes most such rules, the shortest of equals.
 Rule 2: what is written is redacted, and says in its header what fails: it is judged again as it
 was written, and is a regression test from then on. What fails lies below `mutants`, which searches
-of folders pass over.
+of folders skip.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from conformance.rules.verdicts import Verdict
 
 _RULES: Final = "passed_rules"
 _Passing = tuple[frozenset[str], dict[str, Any]]
-"""The rules that a stream passes, and where it stands."""
+"""The rules that a stream passes, and where it is."""
 
 
 class SampledRecording(Struct, frozen=True):
@@ -83,7 +83,7 @@ def sample_corpus(folder: Path, out: Path, source: str | None = None) -> CorpusS
 
 
 def _finding_places(folder: Path) -> Iterator[_Wanted]:
-    """The shortest stream of each group of findings; one that shows several stands once."""
+    """The shortest stream of each group of findings; one that shows several appears once."""
     table = read_table(folder, "findings", (*STREAM, "event", "bytes", "group", "rule"))
     for each in shortest_streams(table, ("group",), "event", "rule"):
         yield _Wanted(stream_place(each, each["event"]), each["group"], each["rule"])

@@ -270,7 +270,7 @@ def encode_table(
     return bytes(sink.getvalue())
 
 
-def table_columns(table: str, keep: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+def table_columns(table: str, keep: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The columns of a table and what they hold, with those that are kept of the source."""
     kept = ((kept_column(name), "word") for name in keep)
     return (*SCHEMAS[table], *kept) if table in _OF_STREAMS else SCHEMAS[table]

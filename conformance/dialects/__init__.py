@@ -53,11 +53,11 @@ _REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request 
 HISTORIES: Final = tuple(dict.fromkeys(each.history for each in _REQUESTS))
 """Keys under which requests hold what was said before."""
 PROMPTS: Final = tuple(dict.fromkeys(each.prompt for each in _REQUESTS if each.prompt))
-"""Keys under which requests hold what is asked now, beside the history."""
+"""Keys under which requests hold what is asked now, in addition to the history."""
 INSTRUCTIONS: Final = tuple(
     dict.fromkeys(each.instructions for each in _REQUESTS if each.instructions)
 )
-"""Keys under which requests hold what a system prompt says beside it."""
+"""Keys under which requests hold what a system prompt says next to it."""
 APIS: Final[Mapping[str, str]] = {endpoint.api: name for name, endpoint in ENDPOINTS.items()}
 """Names of dialects by the words of `--api`."""
 WIRE_KEYS: Final = reduce(or_, (dialect.keys for dialect in SUPPORTED.values()))
@@ -148,7 +148,7 @@ def stated_request(request: Request) -> Request:
 
 
 def base_path(path: str) -> str:
-    """What stands before a request path where the URL of a server has no path."""
+    """What is before a request path where the URL of a server has no path."""
     dialect = dialect_at(path)
     if dialect is not None:
         return ENDPOINTS[dialect].base

@@ -55,7 +55,7 @@ class AgentForm(Struct, frozen=True):
     """How a command is asked: by messages on its standard input, or by its words.
 
     `words` are put behind the user's command, those of `words_of` where its file has one of these
-    names. Without a `conversation` each turn is a process of its own, which ends with it; a user
+    names. Without a `conversation` each turn is a separate process, which ends with it; a user
     stops it by an interrupt. `environment` is what a command of its own needs to find the model,
     beside what every agent is given; it is given the URL of the model, its id and a folder for
     homes.
@@ -92,7 +92,7 @@ def agent_request(
 ) -> RequestForm:
     """Requests of a user to an agent, which keeps what was said before by itself.
 
-    `key` holds the turn, `previous` the id of the session that it carries on.
+    `key` holds the turn, `previous` the id of the session that it continues.
     """
 
     def ask(question: Question) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class RpcConversation:
 
     The requests of the client are numbered from 0; `version` is what every message says beside.
     Sessions come one after the other: `session_key` is where a request names the one that it
-    carries on. `greeting` is said once, before the first.
+    continues. `greeting` is said once, before the first.
     """
 
     version: ClassVar[Message] = {}
@@ -129,7 +129,7 @@ class RpcConversation:
         self.refusal = ""
         self.folder = folder
         self.session = ""
-        self._left: set[str] = set()  # sessions that were carried on before
+        self._left: set[str] = set()  # sessions that were continued before
         self.turn: Message = {}
         self._is_greeted = False
         self._methods: dict[int, str] = {}

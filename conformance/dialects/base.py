@@ -194,7 +194,7 @@ class Dialect(Struct, frozen=True):
         return self.stream_framing(request.path) if streams else "body"
 
     def stream_framing(self, path: str) -> Framing:
-        """How a stream is framed that is asked for at a path, empty where that is not known."""
+        """How a stream is framed that is requested at a path, empty where that is not known."""
         return self.framing_at(path) if path and self.framing_at else self.framing
 
     def trace(self, exchange: Exchange, reading: Reading) -> Iterator[TracedFrame]:

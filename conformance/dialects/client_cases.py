@@ -26,7 +26,7 @@ class ScatteredThinking(Struct, frozen=True):
 
 
 class StoredTurns(Struct, frozen=True):
-    """Turns as they may stand on disk: `forms` of one turn, and `turns` to be stored.
+    """Turns as they may be on disk: `forms` of one turn, and `turns` to be stored.
 
     `text_key` and `thinking_key` are where a turn has its texts; `stored_text_key` is where a
     form has its text, beside `thinking_key`. `body` is the whole answer that says what a form does.

@@ -6,7 +6,7 @@ the same for all of them.
 Rule 1: messages of one *lane* follow each other: the requests of a lane are answered in their
 order, and never at the same time. Lanes are independent; what names none is of the nameless one.
 Rule 2: an answer begins where one is announced, or where an error answers a request; what comes
-behind its end without a request that waits is still its own: a rule will say that it is too much.
+after its end without a request that waits is still its own: a rule will say that it is too much.
 Rule 3: the first event of an answer, under another name, cuts the one under way.
 Rule 4: an error that names no lane where no answer of the nameless one waits is of the connection:
 it is the end of every answer under way that comes to no other.
@@ -31,7 +31,7 @@ class SocketForm(Struct, frozen=True):
 
     `asks` is the type of a request; its fields but `envelope` are what an HTTP request would
     have. `is_about_answer` is asked of a type. `first` begins every one, `begins` are all
-    that may stand at its beginning, `ends` its last; `name` is the name of the answer that a
+    that may be at its beginning, `ends` its last; `name` is the name of the answer that a
     message holds, or nothing.
     """
 
@@ -118,16 +118,16 @@ class SocketAnswers:
 
     @property
     def begun(self) -> Sequence[SocketAnswer]:
-        """The answers so far, in the order in which they were asked for, or began."""
+        """The answers so far, in the order in which they were requested, or began."""
         return self._found
 
     @property
     def is_quiet(self) -> bool:
-        """Whether no answer is asked for or under way."""
+        """Whether no answer is requested or under way."""
         return not any(each.is_open and each.failure is None for each in self._found)
 
     def close(self) -> list[SocketAnswer]:
-        """Every answer, in the order in which they were asked for, or began."""
+        """Every answer, in the order in which they were requested, or began."""
         if not self._found and self._idle_errors:
             self._begin(_Lane()).messages += self._idle_errors
         for answer in self._found:

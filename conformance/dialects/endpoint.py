@@ -18,10 +18,10 @@ _NAME: Final = re.compile(r"{(\w+)}")
 class Endpoint(Struct, frozen=True):
     """The way to one API.
 
-    `api` is its word for users and in names of files (`--api chat`), `path` what stands behind
+    `api` is its word for users and in names of files (`--api chat`), `path` what comes after
     the base URL; a step of it may be a name in braces (`/models/{model}:generate`), and then the
     path says what other APIs say in the body. So it does where `stream_path` is stated: there a
-    stream is asked for, at `path` a whole body. `base` is the base path of servers whose URL has
+    stream is requested, at `path` a whole body. `base` is the base path of servers whose URL has
     none. `headers` go with every request, and `key_header` holds the key: as a bearer token in
     `authorization`, else as it is. A path that ends alike and has one of `never_below` in it is
     another API's. `only_named`: a run asks it only where `--api` names it, for other APIs share
@@ -81,7 +81,7 @@ class Endpoint(Struct, frozen=True):
 class ModelListing(Struct, frozen=True):
     """Where models are listed: the path below the base URL, the keys of the list and of a name.
 
-    `prefix` is what a list puts before each name. `frame` and `details` are what stands beside the
+    `prefix` is what a list puts before each name. `frame` and `details` are what is next to the
     list, and beside each name. `shown` is what is stated of a model at `show_path`, where that is
     asked by a request of its own.
     """

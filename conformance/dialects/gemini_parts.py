@@ -2,10 +2,10 @@
 
 Rule 1: the kind is the key that holds the part's own: `text`, `functionCall`, ...; a text with
         `thought` is of kind `thought`. Flags and a signature make no kind.
-Rule 2: calls are counted from 0, among the parts that stand beside each other in one content.
-        A call that `willContinue` goes on in the calls without a name behind it, which count as
+Rule 2: calls are counted from 0, among the parts that stand next to each other in one content.
+        A call that `willContinue` continues in the calls without a name after it, which count as
         that call and are `continued`.
-Rule 3: `carrier` names what a signature stands on, the call by its name.
+Rule 3: `carrier` names what a signature is on, the call by its name.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def stays_open(call: dict[str, Any]) -> bool:
 
 
 def continues_call(part: dict[str, Any]) -> bool:
-    """Whether a part can go on with an open call: a call of its own has a name."""
+    """Whether a part can continue an open call: a separate call has a name."""
     call = part.get(CALL)
     return isinstance(call, dict) and not call.get("name")
 

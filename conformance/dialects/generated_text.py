@@ -1,4 +1,4 @@
-"""What readers of generated text have in common: thinking stands in it, between known markers."""
+"""What readers of generated text have in common: thinking is in it, between known markers."""
 
 from __future__ import annotations
 

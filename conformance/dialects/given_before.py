@@ -11,7 +11,7 @@ from conformance.dialects.json_edge import elements, mapping, string
 from conformance.dialects.requests import RequestForm
 
 _MARK: Final = "cache_control"
-# Claude Code puts a line of its own in front of the instructions, anew for each request.
+# Claude Code puts a separate line in front of the instructions, anew for each request.
 _LABEL: Final = "x-anthropic-billing-header"
 _ROLES: Final = ("system", "developer")
 
@@ -26,7 +26,7 @@ def given_instructions(body: Any, form: RequestForm) -> str:
 
 
 def instruction_texts(body: Any, form: RequestForm) -> Iterator[str]:
-    """The texts of the instructions, beside the history or as entries of it."""
+    """The texts of the instructions, in addition to the history or as entries of it."""
     fields = mapping(body)
     given = fields.get(form.instructions) if form.instructions else None
     yield from _spoken(mapping(given).get("parts") if isinstance(given, dict) else given)
@@ -65,7 +65,7 @@ def _canonical(value: Any) -> str:
 
 
 def _unmarked(value: Any) -> Any:
-    """Marks stand on the elements of a list: blocks and tools. Nothing is like an empty list."""
+    """Marks are on the elements of a list: blocks and tools. Nothing is like an empty list."""
     if not isinstance(value, list):
         return [] if value is None else value
     return [

@@ -21,9 +21,7 @@ def vocabulary(dialect: str, *types: str) -> Vocabulary:
     return Vocabulary(dialect, frozenset({*types, "request", "request.item", "[DONE]"}))
 
 
-def request_events(
-    request: Request, entries: str, pairing: CallPairing | None = None
-) -> list[Event]:
+def request_events(request: Request, entries: str, pairing: CallPairing | None) -> list[Event]:
     """Wire events of a request, all with number 0; none where its JSON is not known.
 
     `entries` names the history field; a bare string there is one entry of the user's, and an object

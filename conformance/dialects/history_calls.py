@@ -7,7 +7,7 @@ Rule 2: results belong to the calls of the model's turn before them; APIs whose 
 Rule 3: where the server keeps a part of the history, a result whose call is not in the request has
         no `asked`: the call may be kept.
 Rule 4: Gemini and Ollama pair by number: the id of a call is then its place in its turn, and so is
-        that of a result. What has no name goes on with the call before it, and is none of its own.
+        that of a result. What has no name continues the call before it, and is none of its own.
         A call or a result without an id gives no event elsewhere.
 Rule 5: Gemini takes a turn whose calls have no result at all: they are `left_open`.
 Rule 6: a call has one result: one more under the same id is not asked for, unless a call has that
@@ -17,7 +17,7 @@ Rule 8: where results are paired by number and every call has an id, a result wi
         `misnamed` if no call has it, or another result has taken it; of more results than calls
         the first ones count. In Ollama the name of the tool is that id.
 Rule 9: a result in another turn than its call is one fault, of the result: the call is answered.
-Rule 10: a result is `late` if another entry of the user's stands between it and its call.
+Rule 10: a result is `late` if another entry of the user's is between it and its call.
 Rule 11: a result of Gemini is `renamed` if its name is not that of the call with its id, or without
         a known id of no call of its turn.
 Rule 12: a call of a tool that the server may run itself gives no event, and its result none.
@@ -145,7 +145,7 @@ class CallPairing(Struct, frozen=True):
     """How an API pairs calls with results.
 
     `kept_by` are dotted paths to names of what the server has of the history, `answered_by` those
-    that name an answer which the request goes on from.
+    that name an answer which the request continues from.
 
     `takes_none`: the API takes a turn whose calls have no result at all. `optional`: calls
     that need no result in the request, and may have one.
@@ -315,7 +315,7 @@ PAIRINGS: Final[Mapping[str, CallPairing]] = {
 
 
 def goes_on_from_kept(dialect: str, body: Any) -> bool:
-    """Whether a request goes on from answers that its server keeps."""
+    """Whether a request continues from answers that its server keeps."""
     return dialect in PAIRINGS and PAIRINGS[dialect].goes_on(body)
 
 

@@ -101,7 +101,7 @@ def _joined(families: tuple[MarkerFamily, ...], kind: str) -> list[str]:
 
 
 def _before_calls(marker: str) -> list[str]:
-    """A call marker as it stands before what it calls.
+    """A call marker as it is before what it calls.
 
     Thinking may well name a tag such as <tool_call>; a token that no tokenizer makes of ordinary
     text it does not.

@@ -8,7 +8,7 @@ Rule 5: with `last_close` nothing after a close marker is decided until other ou
         (`flush`): up to the last close marker it was thinking, after it text.
 Rule 6: a block that the prompt opened has no start on the wire; an open marker that is the very
         first thing in it is one.
-Rule 7: with `first_only` everything behind the first block is text.
+Rule 7: with `first_only` everything after the first block is text.
 Time is linear in the text; memory is one marker, with `last_close` the undecided text.
 """
 

@@ -7,7 +7,7 @@ Rule 2: fields of one line are taken in the order of semantic events: thinking, 
         finish, usage, error, done. A call comes whole, and is one whatever its number says.
 Rule 3: every line that says `done` finishes, counts and is done, however often it comes. Any end
         without one is a cut; a body is done when it is there.
-Rule 4: behind a line that says `done`, or an error, one that was made later and does not say it
+Rule 4: after a line that says `done`, or an error, one that was made later and does not say it
         begins the next answer, where the one request is not known.
 
 The message of one answer:

@@ -31,12 +31,12 @@ def error_body(message: str, *, is_refusal: bool) -> dict[str, Any]:
 
 
 def scripted_head() -> dict[str, Any]:
-    """What stands on every line."""
+    """What is on every line."""
     return {"model": MODEL, "created_at": _CREATED, "done": False}
 
 
 def scripted_last(answer: ScriptedAnswer) -> dict[str, Any]:
-    """What stands on the last line."""
+    """What is on the last line."""
     given, written, _ = answer.tokens
     reason = "length" if answer.word == "length" else "stop"
     counts = {"prompt_eval_count": given, "eval_count": written, "total_duration": 1}

@@ -58,7 +58,7 @@ _RANKS: Final = ("low", "medium", "high", "xhigh", "max")
 _LEVELS: Final = frozenset({"thinking", "think", "reasoning", "low", "medium", "high", "xhigh"})
 
 Stance = Literal["on", "off", "either"]
-"""What is asked for; `either` is so little that another API may have no word for it but off."""
+"""What is requested; `either` is so little that another API may have no word for it but off."""
 
 
 class RequestedEffort(Struct, frozen=True):

@@ -150,7 +150,7 @@ def listed_tools(body: Mapping[str, Any]) -> Any:
 class RequestForm(Struct, frozen=True):
     """The keys of a request body.
 
-    `history` holds what was said before, `instructions` what a system prompt says beside it,
+    `history` holds what was said before, `instructions` what a system prompt says next to it,
     `prompt` what is asked now, where the history does not hold it.
     `limits` are dotted paths that may hold the limit of output tokens. `ask` is the body of a
     request without its model and `stream`, `next_turns` the history after an answer; where a prompt
@@ -158,9 +158,9 @@ class RequestForm(Struct, frozen=True):
     order. `streams` says whether a body asks for a stream, and
     `streams_at` whether a path does, whatever is sent to it. `is_answer` says whether an entry
     of the history is the model's. `previous` holds the id of an earlier answer that the request
-    carries on: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
+    continues: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
     bytes of an answer's body. `remembers`: the server keeps what was said, so that a request names
-    the answer that it carries on, and its history is only what is new.
+    the answer that it continues, and its history is only what is new.
     `version_of` says in which version a body asks, where answers of versions have other shapes.
     `model` is where a user interface states the model that its user chose, if one was chosen.
     `conversation` and `own_id` hold the ids of the conversation and of the request, where its

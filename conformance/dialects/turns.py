@@ -119,7 +119,7 @@ def _is_spoken(part: Mapping[str, Any]) -> bool:
 
 
 def message_entry(entry: Any) -> HistoryEntry:
-    """An entry with role, content and calls beside it, as Chat Completions and its kin have it."""
+    """An entry with role, content and calls next to it, as Chat Completions and its kin have it."""
     fields = mapping(entry)
     by = speaker(fields.get("role"))
     text = spoken(fields.get("content"))

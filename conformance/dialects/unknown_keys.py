@@ -4,7 +4,7 @@ A client that keeps the message as it came sends them back with it: signatures o
 `thinking_blocks`, OpenRouter's `reasoning_details`, Google's `extra_content`.
 
 Rule 1: texts are joined; words (`type`, `id` and the like) and numbers are not.
-Rule 2: an element of a list goes on where the next one has the same words, unless it was signed
+Rule 2: an element of a list continues where the next one has the same words, unless it was signed
         and nothing numbers them.
 Rule 3: what is null or empty says nothing.
 """
@@ -19,7 +19,7 @@ _SEALS: Final = ("signature", "data")
 
 
 def unknown_keys(deltas: Iterable[Mapping[str, Any]], known: Collection[str]) -> dict[str, Any]:
-    """What the deltas say beside the known keys, joined."""
+    """What the deltas say in addition to the known keys, joined."""
     made: dict[str, Any] = {}
     for delta in deltas:
         others = {key: value for key, value in delta.items() if key not in known}

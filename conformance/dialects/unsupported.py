@@ -38,7 +38,7 @@ def _is_claude_completion(fields: dict[str, Any]) -> bool:
 
 
 def _is_dashscope(fields: dict[str, Any]) -> bool:
-    """DashScope's own API: an answer lies below `output`, beside the id of the request."""
+    """DashScope's own API: an answer lies below `output`, next to the id of the request."""
     output = mapping(fields.get("output"))
     is_answer = isinstance(output.get("choices"), list) or isinstance(output.get("text"), str)
     return is_answer and isinstance(fields.get("request_id"), str)
@@ -79,7 +79,7 @@ def _is_model_part(fields: dict[str, Any]) -> bool:
 def _is_cursor_line(fields: dict[str, Any]) -> bool:
     """The CLI of Cursor, whose `stream-json` shares most types with that of Claude Code.
 
-    A call and a thought are lines of their own, and the key has one of three sources
+    A call and a thought are separate lines, and the key has one of three sources
     (https://cursor.com/docs/cli/reference/output-format).
     """
     kind = string(fields.get("type"))
@@ -94,7 +94,7 @@ def _is_cursor_line(fields: dict[str, Any]) -> bool:
 def _is_droid_line(fields: dict[str, Any]) -> bool:
     """Droid of Factory, whose `stream-json` begins as that of Claude Code.
 
-    Texts stand in the lines themselves, and the last line is a completion
+    Texts are in the lines themselves, and the last line is a completion
     (ten programs that read it, 2025-11 to 2026-10; https://docs.factory.ai/cli/droid-exec/overview).
     """
     kind = string(fields.get("type"))

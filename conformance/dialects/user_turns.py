@@ -2,7 +2,7 @@
 
 Rule 1: what the user says between two answers is one turn: some APIs demand that roles alternate.
 Rule 2: a call with its result belongs to the turn that led to it; how many there are counts, not
-        whether each has an entry of its own.
+        whether each has a separate entry.
 Rule 3: an answer without text and calls is none: thinking alone need not go back.
 Rule 4: white space does not count, nor do system prompts.
 """

@@ -12,7 +12,7 @@ from conformance.core.events import Event
 
 
 class WireKeys(Struct, frozen=True):
-    """Keys of payloads, by what stands under them.
+    """Keys of payloads, by what is under them.
 
     `texts` are pieces of what a model says, thinks and calls, `shown` those that a client shows,
     `indices` the numbers that tell to which text a piece belongs. `opaque` is data that is never

@@ -22,7 +22,7 @@ _PARAMETERS: Final = ("parameters", "input_schema", "parametersJsonSchema", "par
 class AnswerWish(Struct, frozen=True):
     """What the answer must be.
 
-    `schema` is that of the JSON that is asked for, None where prose will do; `call` names the
+    `schema` is that of the JSON that is requested, None where prose will do; `call` names the
     function that must be called, or is `ANY_CALL`; `has_single_calls`: no two at once; `stops` are
     texts at which the answer ends;
     `is_sealed`: thinking must come encrypted, too.
@@ -42,12 +42,12 @@ class AnswerWish(Struct, frozen=True):
 
 
 class WishForm(Struct, frozen=True):
-    """Dotted paths of a request body, and what stands there.
+    """Dotted paths of a request body, and what is there.
 
     `schemas` hold a schema, as an object or as text; `json` asks for any JSON where it holds one of
     `json_words`; `choice` holds a word about calls, `any_call` or `no_call`, `any_object` an object
     that demands a call, and `names` the function that must be called. Without `choice` the API has
-    no word for it. `single` holds what stands at its path where no two calls at once are wanted.
+    no word for it. `single` holds what is at its path where no two calls at once are wanted.
     """
 
     schemas: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from conformance.dialects import WIRE_KEYS
 
 _FREE: Final = frozenset(WIRE_KEYS.free)
-# Lists whose elements are events of their own, below payloads of these types.
+# Lists whose elements are separate events, below payloads of these types.
 _UNROLLED: Final = frozenset(WIRE_KEYS.unrolled)
 _UNROLLING: Final = WIRE_KEYS.unrolling
 _WORDS: Final = frozenset(WIRE_KEYS.words)

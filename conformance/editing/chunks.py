@@ -52,7 +52,7 @@ def plain_places(stream: Stream) -> list[int]:
 
 
 def message_at(stream: Stream, place: int, *path: str | int) -> Any:
-    """What stands at a path below the message of a chunk."""
+    """What is at a path below the message of a chunk."""
     return stream.value_at(place, *chunk_layout(stream).message, *path)
 
 

@@ -28,7 +28,7 @@ def deltas_of(kind: TextKind) -> Sites:
 
 
 def typed_by(kind: str, *path: str | int) -> Callable[..., Sites]:
-    """Events of this type, by the words that may stand at a path of theirs."""
+    """Events of this type, by the words that may be at a path of theirs."""
 
     def saying(*words: str) -> Sites:
         return lambda stream: [n for n in stream.typed(kind) if stream.value_at(n, *path) in words]
@@ -86,7 +86,7 @@ def first_of(sites: Sites) -> Sites:
 
 
 def stating(sites: Sites, *values: Any, path: Path) -> Sites:
-    """Those of the places where one of these values stands at a path."""
+    """Those of the places where one of these values is at a path."""
     return lambda stream: [n for n in sites(stream) if stream.value_at(n, *path) in values]
 
 
@@ -136,7 +136,7 @@ def move_before(stream: Stream, site: int) -> Stream:
 
 
 def move_after_next(start: str) -> Edit:
-    """The piece comes behind the next start, if there is one."""
+    """The piece comes after the next start, if there is one."""
 
     def edited(stream: Stream, site: int) -> Stream | None:
         following = next((n for n in stream.typed(start) if n > site), None)
@@ -176,7 +176,7 @@ def set_value(value: object, *path: str | int) -> Edit:
 
 
 def set_filled(value: Any, *path: str | int) -> Edit:
-    """As `set_value`, `$path` in the value being what stands there."""
+    """As `set_value`, `$path` in the value being what is there."""
     return lambda stream, site: stream.with_value(
         site, path, filled(value, stream.pieces[site].payload)
     )
@@ -222,7 +222,7 @@ def prolong_text(more: str, *path: str | int) -> Edit:
 
 
 def request_with(**more: Any) -> Edit:
-    """Something else was asked for."""
+    """Something else was requested."""
     return lambda stream, _site: stream.with_request({**request_body(stream), **more})
 
 

@@ -71,7 +71,7 @@ class StreamLayout(Struct, frozen=True):
     """What the neutral operators need to know of a dialect; what is left out, it does not have.
 
     `texts` maps the type of a delta to the texts that it may hold, each with its path; `text_type`
-    is where the type stands, if not that of its event. `deltas` reads those that no such table can
+    is where the type is, if not that of its event. `deltas` reads those that no such table can
     tell, `owners` gives the kind and the choice of a delta, where only other events state them.
     `openings`, `starts`, `ends` and `terminals` are types of events; a terminal ends the
     response. `repeatable` are ends that may come twice. `text_ends` maps the type of a delta to the

@@ -5,7 +5,7 @@ it acts wherever the value is that it edits.
 Rule 2: places are types of events, or a mapping with one key of `_PLACES`. `$name` are places that
 only code can find: those of `_name` in `mutation.py`. What no row can state is code there.
 Rule 3: a path is keys and indices with dots, or a list of them where a key has dots itself.
-Rule 4: in a value that an edit writes, `$path` is what stands at that path of the edited payload.
+Rule 4: in a value that an edit writes, `$path` is what is at that path of the edited payload.
 Rule 5: `elements` edits those of a list, `in` a path, that have something at the paths of `having`,
 or, where that is a mapping, what it states. Of each it can `drop` or `set` a value, `write` one as
 JSON text, or `leave_out` the element itself.
@@ -128,7 +128,7 @@ def _read_operator(row: Node, named: Mapping[str, Sites], base: PathReader | Non
 
 
 def _edit_below(base: PathReader, verb: str, given: Any) -> Edit:
-    """An edit whose path begins where the event stands in its payload."""
+    """An edit whose path begins where the event is in its payload."""
 
     def edited(stream: Stream, site: int) -> Stream | None:
         at = base(stream.pieces[site].payload)

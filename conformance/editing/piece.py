@@ -103,9 +103,9 @@ def line_end(raw: bytes) -> bytes:
     return ending[0] if ending else b"\n"
 
 
-def _replace_data(raw: bytes, text: bytes, kind: str = "event") -> bytes:
+def _replace_data(raw: bytes, text: bytes, kind: str) -> bytes:
     """The lines of a piece with other data, on the first of its lines of data."""
-    if kind == "element":  # the comma behind it, or the end of the array, is part of its piece
+    if kind == "element":  # the comma after it, or the end of the array, is part of its piece
         return text + raw[raw.rindex(b"}") + 1 :]
     if kind == "line":
         separator = raw[: raw.startswith(b"\x1e")]  # of JSON text sequences, RFC 7464

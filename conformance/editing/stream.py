@@ -1,6 +1,6 @@
 """A recorded response as its pieces, edited, and put together again.
 
-Rule 1: the pieces joined are the body, byte for byte; a byte order mark is a piece of its own.
+Rule 1: the pieces joined are the body, byte for byte; a byte order mark is a separate piece.
 Rule 2: every piece that is not edited keeps its bytes.
 Rule 3: sequence numbers are counted anew in place, digits only, and only where the recording
         counted without a hole: else the counter would give every edit away.
@@ -73,7 +73,7 @@ class Stream(Struct, frozen=True):
                 yield place, piece
 
     def value_at(self, place: int, *path: str | int) -> Any:
-        """What stands at a path of one payload; None where there is nothing."""
+        """What is at a path of one payload; None where there is nothing."""
         return value_at(self.pieces[place].payload, *path)
 
     def text_at(self, place: int, *path: str | int) -> str:

@@ -76,7 +76,7 @@ def wish_of(side: ComparableRequest) -> AnswerWish:
 
 
 def is_kept(side: ComparableRequest) -> bool:
-    """Whether a request carries on what the server keeps."""
+    """Whether a request continues what the server keeps."""
     places = (side.form.previous, *(side.dialect.turns.thread if side.dialect.turns else ()))
     return any(place and value_at(side.body, *place.split(".")) for place in places)
 

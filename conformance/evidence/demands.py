@@ -1,9 +1,9 @@
-"""Judges an answer by what its own request demands, and by the request that it carries on.
+"""Judges an answer by what its own request demands, and by the request that it continues.
 
-Rule 1: what was asked for as a whole body is no stream.
+Rule 1: what was requested as a whole body is no stream.
 Rule 2: where an answer was to be cut, it has used three quarters of its limit at least: servers
         count what ends an answer in different ways. What is counted apart counts, too.
-Rule 3: a request that carries on another one has more input, whatever becomes of its thinking.
+Rule 3: a request that continues another one has more input, whatever becomes of its thinking.
         Counts that are not stated, or 0, show nothing.
 Rule 4: a refusal has a message where the API's own clients look for it. That of a gateway may be
         its upstream's.
@@ -177,7 +177,7 @@ def _history(answer: Transcript, before: StepCount | None) -> Iterator[Found]:
 
 
 def _refusal(exchange: Exchange, expected: ExpectedStep, answer: Transcript) -> Iterator[Found]:
-    """A refusal that a scenario expects; any other is a finding of its own."""
+    """A refusal that a scenario expects; any other is a separate finding."""
     response = exchange.response
     is_within = answer.done and not is_refusal(exchange)  # an error inside an answer
     if response is None or answer.ending not in expected.ends or is_within:

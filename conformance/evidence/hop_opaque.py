@@ -100,7 +100,7 @@ def _goes_back_within(hops: ApplicationHops, value: OpaqueValue) -> bool:
 
 
 def _continues_stored_answers(hops: ApplicationHops) -> bool:
-    """Whether a later request goes on from answers that the provider keeps."""
+    """Whether a later request continues from answers that the provider keeps."""
     first, *others = hops.calls
     later = (*(each.exchange.request for each in others), *hops.later)
     bodies = (request.json for request in later if request is not None)

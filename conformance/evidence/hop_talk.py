@@ -4,7 +4,7 @@ Rule 1: the text of the answer is in a request of the next turn, under any role,
         model's own turns; white space is free. Only in a run: elsewhere a history may be long
         enough to be cut.
 Rule 2: a call that goes back under its id has the name and the arguments that the model wrote;
-        defaults may stand beside them. A call that the model gave no id is known by its name. In a
+        defaults may stand next to them. A call that the model gave no id is known by its name. In a
         run the request that follows a call has it, or its name in one text more.
 Rule 3: what was thought is none of the text of the model's own turns, unless the model sends both
         in one text.

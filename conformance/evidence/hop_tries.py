@@ -45,7 +45,7 @@ def replaced_tries(calls: Sequence[ReadAnswer]) -> frozenset[int]:
 
 
 def broken_tries(calls: Sequence[ReadAnswer]) -> frozenset[int]:
-    """Rule 2: the places of answers that were not what was asked for, and are not the last."""
+    """Rule 2: the places of answers that were not what was requested, and are not the last."""
     return frozenset(
         n for n, each in enumerate(calls[:-1]) if not each.is_whole or _lacks_call(each)
     )

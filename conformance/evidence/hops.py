@@ -174,7 +174,7 @@ def upstream_reading(dialect: Dialect, profile: str, request: Request | None) ->
 def _calls_due(expected: ExpectedStep, upstream: Sequence[Exchange]) -> int | None:
     """How often the gateway may ask; a summary that it asks for upstream costs no further call.
 
-    It must ask once: nothing demands that it writes a summary by a call of its own.
+    It must ask once: nothing demands that it writes a summary by a separate call.
     """
     if expected.calls is None or not upstream:
         return expected.calls
@@ -216,7 +216,7 @@ def _summary_texts(hops: GatewayHops) -> tuple[str, str]:
 
 
 def _upstream_summaries(hops: GatewayHops) -> list[str]:
-    """Summaries sent upstream: with the answer, or by a call of their own."""
+    """Summaries sent upstream: with the answer, or by a separate call."""
     own = ["".join(hops.first.summary)] if hops.first.summary else []
     return own + ["".join(each.text) for each in hops.upstream[1:] if each.text]
 

@@ -3,9 +3,9 @@
 Rule 1: a call that the request demands comes, one that it forbids does not. Only functions that the
         request offers count, and an answer that was cut may lack it.
 Rule 2: a stop sequence ends the text before it; thinking may hold it. vLLM and SGLang leave it in
-        where a field of their own says so.
+        where a separate field says so.
 Rule 3: where the total is the sum of input and output, thinking is counted within the output, and
-        text beside it is counted, too. APIs that count it apart are not judged.
+        text next to it is counted, too. APIs that count it apart are not judged.
 Rule 4: usage is missed in a body only if a stream before it in the recording states some, and the
         count of thinking only if the body shows its thinking.
 Rule 5: thinking is missed where it is counted, within the output as raw thinking is, the request

@@ -19,7 +19,7 @@ from conformance.rules.verdicts import Level, Verdict
 
 # They show what came.
 _FIRST: Final = (ENDING.id, "wire/sse/content-type", "wire/sse/data-is-json")
-_WHY: Final = "what came is no answer"
+_WHY: Final = "the response is no answer"
 
 
 def withdraw_of_no_answer(ledger: Ledger, setting: JudgeSetting, exchange: Exchange) -> None:

@@ -4,7 +4,7 @@ Rule 1: instructions may stand anywhere in the request, for some models take non
         none of its own, except where tools are offered or a form of the answer is asked: there a
         text may say how to keep to it, and without instructions of the client nothing is judged.
 Rule 2: a tool keeps its description, and each parameter its description and its type. Words may
-        stand beside a description. A type may be spelled in capitals, be null as well, or be a
+        stand next to a description. A type may be spelled in capitals, be null as well, or be a
         number for an integer.
 Rule 3: sealed thinking counts where the upstream API has to be asked for it, and keeps nothing.
 Rule 4: JSON counts where the upstream API has a place for it. A call of one function that takes the

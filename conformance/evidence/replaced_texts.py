@@ -28,7 +28,7 @@ class ReplacedTexts:
         self._events: list[Event] | None = None
 
     def explain(self, rule: Rule, findings: Iterable[Finding]) -> bool:
-        """Whether each finding stands where the rule read a stand-in.
+        """Whether each finding is where the rule read a stand-in.
 
         A fold reads all texts before, joined; any other form the event of the finding.
         """

@@ -75,7 +75,7 @@ def _is_same_history(first: Exchange, passed: Exchange) -> bool:
 
 
 def _causes(first: Exchange, recording: Recording, ledgers: Mapping[int, Ledger]) -> list[str]:
-    """The rules that the answers break which a request carries on, from one to the next."""
+    """The rules that the answers break which a request continues, from one to the next."""
     exchanges = {each.number: each for each in recording.exchanges}
     found: list[str] = []
     number, seen = first.after, set[int]()

@@ -46,7 +46,7 @@ class StepCounts:
             self._shown.setdefault((dialect, _opted_in(exchange)), count)
 
     def carried_by(self, exchange: Exchange) -> StepCount | None:
-        """The answer that a request carries on."""
+        """The answer that a request continues."""
         return None if exchange.after is None else self._known.get(exchange.after)
 
     def streamed(self, dialect: str) -> StepCount | None:

@@ -127,7 +127,7 @@ def withdraw_served_faults(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def is_own_request(recording: Recording, exchange: Exchange) -> bool:
-    """Whether the toolkit wrote the request: in a run, all but those of what stands between."""
+    """Whether the toolkit wrote the request: in a run, all but those of what is between."""
     return _is_run(stated_run(recording.header) or {}) and exchange.hop != "upstream"
 
 
@@ -352,7 +352,7 @@ def write_links(
     *,
     trusted: bool,
 ) -> None:
-    """Rules over an answer and the request that brings it back; they stand with the request."""
+    """Rules over an answer and the request that brings it back; they are with the request."""
     if linked is not None:
         ledgers = {one.judged.exchange: one.ledger for one in judged if one.judged.view == "wire"}
         ours = partial(is_own_request, recording)

@@ -23,7 +23,7 @@ _DEMANDS: Final = frozenset({"done", "event_lines"})
 def draft(name: str, identity: Identity, base: Profile) -> str:
     """YAML of a profile `name` that extends `base` by what the recording showed otherwise.
 
-    Knobs that demand, such as where usage stands, are left at `any`: one recording is no promise.
+    Knobs that demand, such as where usage is, are left at `any`: one recording is no promise.
     """
     return "\n".join(_profile_lines(name, identity, base)) + "\n"
 

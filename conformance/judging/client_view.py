@@ -95,7 +95,7 @@ def check_client(
 
 
 class ClientView(ExchangeView):
-    """One exchange as a client saw it; every reported event counts as a frame of its own."""
+    """One exchange as a client saw it; every reported event counts as a separate frame."""
 
     name: ClassVar[Literal["wire", "client"]] = "client"
 

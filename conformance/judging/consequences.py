@@ -116,7 +116,7 @@ def is_made_up(finding: Finding) -> bool:
 
 
 def _may_cause(findings: Sequence[Finding], leader: str, rule: str) -> bool:
-    """Whether a finding of the leader stands where it may cause every finding of the rule."""
+    """Whether a finding of the leader is where it may cause every finding of the rule."""
     causes = [each for each in findings if each.rule == leader]
     found = [each for each in findings if each.rule == rule]
     of_answers = (each.upstream for each in found if _of_answer(each))

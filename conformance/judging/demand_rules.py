@@ -1,4 +1,4 @@
-"""Rules over an answer and what its own request demands, or the request that it carries on.
+"""Rules over an answer and what its own request demands, or the request that it continues.
 
 They are in no YAML file because each holds in every dialect; `evidence.demands` judges them.
 """

@@ -3,11 +3,11 @@
 Rule 1: a type that two findings miss, or one of them meets in the wrong place, is missing for one
 reason. So is one that a finding could read in part only, if it is of the same slice. What opens,
 fills and closes a part belongs together: where its start has another id, its end is missing, too.
-Rule 2: behind a frame that nobody could read, or a hole in the numbers of a stream, what is missing
+Rule 2: after a frame that nobody could read, or a hole in the numbers of a stream, what is missing
 or differs is what was in it.
 Rule 3: texts that differ are one difference where the same event states or collects them, where
 such an event is wrong itself, or where the deltas are.
-Rule 4: what comes too late behind an event comes behind what is wrong there.
+Rule 4: what comes too late after an event comes after what is wrong there.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _preceding_event(about: About) -> Iterator[EventSign]:
 
 
 def _faulty(finding: Finding) -> Iterator[EventSign]:
-    """What is wrong with the event that a finding stands at."""
+    """What is wrong with the event that a finding is at."""
     about, event = finding.about, finding.event
     yield from (("at", event), ("behind", event))
     if about.kind in _FIELDS or about.kind is BreachKind.EVENT:

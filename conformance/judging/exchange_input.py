@@ -27,7 +27,7 @@ def given_exchange(request: Any, response: Response | Mapping[str, Any] | None) 
 
 
 def with_clock(exchange: Exchange, first_ms: float | None) -> Exchange:
-    """The exchange as it stands once its first chunk has come: with a clock, or without one.
+    """The exchange as it appears once its first chunk has come: with a clock, or without one.
 
     Rules that need a clock look for a chunk with a time; its bytes are not needed for that.
     """

@@ -40,7 +40,7 @@ def _without_markers(found: Sequence[Finding], broken: GatheredSide, other: str)
 
 
 def _unmarked(found: Sequence[Finding], text: str) -> Iterator[str]:
-    """The text without markers, without what stands between them, and what is around them."""
+    """The text without markers, without what is between them, and what is around them."""
     for pieces in (*(text.split(each.got) for each in found if each.got), _MARKER.split(text)):
         yield from ("".join(pieces), pieces[0] + pieces[-1])
         yield from filter(None, (pieces[0], pieces[-1]))

@@ -43,7 +43,7 @@ _FATE: Final = re.compile(
 _REFUSED: Final = re.compile(r"^expected [a-z]+(?: or [a-z]+)*(?=, got (?:refused|failed): )")
 # Of two orders the first place counts at which they part: longer answers have it later.
 _ORDER: Final = re.compile(r"^expected ([\w, ]+), got ([\w, ]+)$")
-# If nothing may come behind an event, what comes first is whatever there was left.
+# If nothing may come after an event, what comes first is whatever there was left.
 _LAST: Final = re.compile(r"^\S+(?= came after )")
 _NOTHING_BEHIND: Final = (
     "/error-last",

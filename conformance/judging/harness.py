@@ -90,7 +90,7 @@ RESTORES: Final = _harness_rule(
     "restores",
     "A client restores what it stored.",
     {"advice": "a session that is resumed from disk must hold what the user saw"},
-    "Compare what you write with what you read; keep thinking in a field of its own.",
+    "Compare what you write with what you read; keep thinking in a separate field.",
 )
 STORED_FLAT: Final = _harness_rule(
     "stored-flat",
@@ -110,7 +110,7 @@ TALK_KEPT: Final = _harness_rule(
     "talk-kept",
     "The next request holds the turns before: the user's words, the answer and its calls.",
     {"breaks": "a model that reads a changed history answers another question"},
-    "Send every turn back once, with thinking in a field of its own.",
+    "Send every turn back once, with thinking in a separate field.",
     Level.SHOULD,
 )
 RULES: Final = (

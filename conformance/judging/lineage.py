@@ -9,7 +9,7 @@ A joined text that differs follows from an event whose text could not be read.
 A comparison with another hop shows at the last event, but does not depend on it: of these findings
 only lost words follow from how the answer ended. A history that was altered shows at no event, and
 does not follow from other faults of its request. An end that was made up follows from nothing, and
-neither does a stream in place of the body that was asked for.
+neither does a stream in place of the body that was requested.
 Rule 3: thinking that never came as thinking follows from its markers in the text: it came there.
 Rule 4: findings may show that they are about one event (`event_signs`).
 Rule 5: nothing follows from a less severe finding, and ERROR neither causes nor follows. Where a

@@ -3,7 +3,7 @@
 Rule 1: an answer shows as another one by its id, or by a start of its own. Where its id, its model,
 its time and its number in the stream change in one frame, the finding is that of the id.
 Rule 2: where another answer also begins in the stream, what breaks from there on because two
-answers stand in one place (their order, their indices, what comes once) follows from that, in the
+answers are in one place (their order, their indices, what comes once) follows from that, in the
 choices that it begins. What a frame holds, and what is missing, does not.
 Rule 3: an end too many shows that, too, if something before it breaks as well. Where each answer is
 judged by itself, the first one lacks the end that comes after all; what the pieces of it lack
@@ -22,7 +22,7 @@ from conformance.judging.result import Finding
 class _Sign(NamedTuple):
     """The rule by which another answer shows, and one that breaks where it begins: in that frame.
 
-    With `later` the first is about the start itself, and the other one breaks behind it. `ends`
+    With `later` the first is about the start itself, and the other one breaks after it. `ends`
     break where an end comes too many, or where a piece has no beginning.
     """
 

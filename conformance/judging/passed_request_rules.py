@@ -27,7 +27,7 @@ ASKED_TOOLS: Final = demand_rule(
         "https://github.com/RelayPlane/proxy/issues/1",
         "The tools from the incoming request are silently dropped.",
     ),
-    "Without them the model cannot call; a gateway may add functions of its own.",
+    "Without them the model cannot call; a gateway may add its own functions.",
     Level.MUST,
 )
 ASKED_LIMIT: Final = demand_rule(

@@ -22,11 +22,11 @@ class ContextLine(Struct, frozen=True):
     event: int
     type: str
     text: str
-    at: bool = False  # the finding stands here
+    at: bool = False  # the finding is here
 
 
 class CarriedAnswer(Struct, frozen=True):
-    """An answer that a request carries on: its exchange, and the evidence.
+    """An answer that a request continues: its exchange, and the evidence.
 
     `entries` are the places under `history`, from 0, that bring it back; empty where it stayed with
     the server. `others` are exchanges whose answers fit as well. `file` and `other_files` name the
@@ -167,8 +167,8 @@ class StreamResult(Struct, frozen=True):
     error: AnswerError | None = None
     merged: MergedStreams | None = None
     answers: int = 1
-    links: tuple[CarriedAnswer, ...] = ()  # answers that its request carries on
-    turn: int = 0  # of its conversation, from 1; 0 where no request carries on
+    links: tuple[CarriedAnswer, ...] = ()  # answers that its request continues
+    turn: int = 0  # of its conversation, from 1; 0 where no request continues
     calls: int = 0  # that were held against the tools of the request
     fitting_calls: int = 0  # and fit them
     keys: Any = None  # while files are linked: by what others may carry it on

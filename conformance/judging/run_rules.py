@@ -1,6 +1,6 @@
 """Rules that no YAML file states: a run adds them, and judges them by what it knows beforehand.
 
-`scenario/...` stand here, those over the requests of a gateway in `passed_request_rules`, over what
+`scenario/...` are here, those over the requests of a gateway in `passed_request_rules`, over what
 a request demands in `demand_rules` and `wish_rules`, `hop/...`, of an
 application, in `hop_rules`, and `harness/...`, of a client under test, in `harness`.
 """

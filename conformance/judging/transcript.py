@@ -54,7 +54,7 @@ class Transcript(Struct):
     errors: list[Mapping[str, Any]] = field(default_factory=list)
     usage: Mapping[str, Any] = field(default_factory=dict)
     done: bool = False
-    has_done: bool = False  # an event of its own said so
+    has_done: bool = False  # a separate event said so
     listed: bool = False  # a list of models
     choices: int = 0  # how many spoke or finished
     last: int = 0  # number of the last event
@@ -72,7 +72,7 @@ class Transcript(Struct):
         """Which end a client may report.
 
         `either` if the finish came and the stream broke off before its terminal event, or stayed
-        open behind it: the answer is complete.
+        open after it: the answer is complete.
         """
         if self.ending in WHOLE_ENDS and self.exchange.end not in _UNHEARD:
             return "completed"

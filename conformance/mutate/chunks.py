@@ -98,14 +98,14 @@ def _add_empty_texts(stream: Stream, _site: int) -> Stream:
 
 
 def _thinking_boundaries(stream: Stream) -> list[int]:
-    """Places of the first text after thinking, where thinking stands right before it."""
+    """Places of the first text after thinking, where thinking is right before it."""
     thoughts = {(each.place + 1, each.choice) for each in _only_deltas(stream, "thinking")}
     texts = _only_deltas(stream, "text")
     return [each.place for each in texts if (each.place, each.choice) in thoughts]
 
 
 def _separate_boundaries(stream: Stream) -> list[int]:
-    """As `_thinking_boundaries`, where thinking has a field of its own."""
+    """As `_thinking_boundaries`, where thinking has a separate field."""
     return [n for n in _thinking_boundaries(stream) if _thinking_key(stream, n - 1)]
 
 
@@ -224,7 +224,7 @@ def _send_as_text(stream: Stream, site: int) -> Stream:
 
 
 def _thinking_chunks(stream: Stream) -> list[int]:
-    """Chunks whose thinking is in a field of its own."""
+    """Chunks whose thinking is in a separate field."""
     return [n for n in message_places(stream) if _thinking_key(stream, n)]
 
 

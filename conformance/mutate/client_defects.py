@@ -93,7 +93,7 @@ def _change_every(kind: str, more: Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
 def _lose_at(before: int) -> _ReportEdit:
-    """What stands at the boundary of thinking and text is lost, on one side of it."""
+    """What is at the boundary of thinking and text is lost, on one side of it."""
 
     def edit(report: _Report) -> _Report:
         kinds = ("thinking.delta", "text.delta")
@@ -212,9 +212,7 @@ DEFECTS: Final = (
         "All thinking is dropped.",
         _lose_shown("thinking.start", "thinking.delta", "thinking.part", "thinking.end"),
     ),
-    Defect(
-        "C6-start-per-delta", "Every delta of thinking is a block of its own.", _start_per_delta
-    ),
+    Defect("C6-start-per-delta", "Every delta of thinking is a separate block.", _start_per_delta),
     Defect("C7-no-start", "The start of thinking is missing.", _lose_shown("thinking.start")),
     Defect(
         "C7-start-twice", "The start of thinking is reported twice.", _double_one("thinking.start")

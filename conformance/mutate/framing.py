@@ -92,7 +92,7 @@ def _add_mark(stream: Stream, _site: int) -> Stream | None:
 
 @FRAMING.edit("F4-comment-inside", _commentable, "pass")
 def _comment_inside(stream: Stream, site: int) -> Stream:
-    """A comment stands between the lines of one event."""
+    """A comment is between the lines of one event."""
     raw = stream.pieces[site].raw
     first = _LINE_END.search(raw)
     cut = first.end() if first else len(raw)
@@ -102,7 +102,7 @@ def _comment_inside(stream: Stream, site: int) -> Stream:
 
 @FRAMING.edit("F7-several-data-lines", _object_events, "pass")
 def _break_data_line(stream: Stream, site: int) -> Stream:
-    """One payload stands on two data lines."""
+    """One payload is on two data lines."""
     # JSON may hold a line end after its first brace.
     new = b"{" + line_end(stream.body) + b"data: "
     return _rewrite_piece(stream, site, stream.pieces[site].raw.replace(b"{", new, 1))

@@ -107,8 +107,8 @@ def _add_to_marker(new: str) -> Edit:
     return edit
 
 
-def _respell(marker: str, new: str) -> Edit:
-    return lambda stream, _site: _respell_marker(stream, marker, new)
+def _remove_marker(marker: str) -> Edit:
+    return lambda stream, _site: _respell_marker(stream, marker, "")
 
 
 @MARKERS.edit(
@@ -165,10 +165,10 @@ MARKERS.add("B12-close-marker-in-thinking", "The thinking ends with its marker."
     lambda stream: _thinking_deltas(stream)[-1:], _add_around("thinking", "", f"\n{_CLOSE}\n\n")
 )
 MARKERS.add("B6-no-open-marker", "Marked thinking lost its open marker.")(
-    _marked_stream, _respell(_OPEN, "")
+    _marked_stream, _remove_marker(_OPEN)
 )
 MARKERS.add("B7-no-close-marker", "Marked thinking lost its close marker.")(
-    _marked_stream, _respell(_CLOSE, "")
+    _marked_stream, _remove_marker(_CLOSE)
 )
 MARKERS.add("B9-empty-block", "Marked thinking is preceded by an empty pair of markers.", "pass")(
     _marked_stream, _add_to_marker("<think></think>\n<think>")

@@ -329,12 +329,10 @@ def _judge_parts(
     return every
 
 
-def judge_cover(
-    bases: Iterable[BaseRecording], *, operators: Operators = OPERATORS
-) -> Iterator[Trial]:
+def judge_cover(bases: Iterable[BaseRecording]) -> Iterator[Trial]:
     """Trials of the matrix in which every operator acts: each on the first stream where it can."""
     trials = _MatrixRun(Rulebook.load(), tuple(load_allowances()))
-    left = list(operators)
+    left = list(OPERATORS)
     for base in bases:
         judged = _JudgedBase(base, trials.rulebook)
         for stream in () if base.has_client else base.streams():

@@ -12,12 +12,12 @@ from conformance.editing.operator import FAMILIES
 from conformance.mutate.client_defects import DEFECTS
 from conformance.mutate.matrix import Matrix, Trial
 
-_SHOWN: Final = 3  # rules named beside an operator
+_SHOWN: Final = 3  # rules named next to an operator
 _VERSION: Final = "1.0"
 _WORDS: Final = {"kill": "must be found", "pass": "must stay PASS", "either": "cannot be seen"}
 
 
-def format_matrix(matrix: Matrix, form: str = "text") -> str:
+def format_matrix(matrix: Matrix, form: str) -> str:
     """The matrix as `text`, `markdown` or `json`. Raises UsageError for another form."""
     if form not in _FORMS:
         raise UsageError(f"expected the format {', '.join(_FORMS)}, got {form!r}")

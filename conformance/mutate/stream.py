@@ -37,7 +37,7 @@ def _mutation_module(dialect: str) -> ModuleType:
 
 
 def legal_file(dialect: str) -> Path:
-    """The file, beside the operators of a dialect, that says which mutants may live."""
+    """The file, next to the operators of a dialect, that says which mutants may live."""
     return Path(str(_mutation_module(dialect).__file__)).with_name("legal.yaml")
 
 

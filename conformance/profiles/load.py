@@ -1,6 +1,6 @@
 """Profiles from YAML files: every error names file, line, column and the nearest known word.
 
-Rule 1: what a profile extends is looked for beside it first. A file never extends itself: met
+Rule 1: what a profile extends is looked for next to it first. A file never extends itself: met
 again, its name means the next file of that name.
 """
 

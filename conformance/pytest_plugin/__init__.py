@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """What was asked for, if anything."""
+    """What was requested, if anything."""
     from conformance.pytest_plugin.options import report_header  # noqa: PLC0415  # see above
 
     return report_header(config)

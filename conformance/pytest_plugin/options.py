@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
 
 ASGI: Final = "asgi:"
-"""What stands before MODULE:APP in the place of a URL."""
+"""What is before MODULE:APP in the place of a URL."""
 RECORD_MODES: Final = ("none", "once", "new_episodes", "all", "rewrite")
 MARKER: Final = (
     "conformance(cassette=None, *, record, url, profile, dialect, timing, chunking, cut, stall,"

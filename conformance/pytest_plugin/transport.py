@@ -4,7 +4,7 @@ Clients of httpx, synchronous or not, take them as they are; `requests` and aioh
 
 Matching, cuts, times and endings are those of the replay server. What is lost is what only a socket
 has: transfer chunks, and resets seen by the operating system.
-A server or an application in a thread of its own has one loop from its start to its end, whatever
+A server or an application in a separate thread has one loop from its start to its end, whatever
 loops a test runs.
 """
 

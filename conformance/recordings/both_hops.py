@@ -22,7 +22,7 @@ _IN_FRONT: Final = frozenset({APP, "downstream"})
 class PairedRecording(Recording, frozen=True):
     """An application's recording, and behind its exchanges those of its provider.
 
-    `sources` says of these where they stand: a recording, and the number there.
+    `sources` says of these where they are: a recording, and the number there.
     """
 
     sources: dict[int, tuple[Recording, int]] = field(default_factory=dict)

@@ -153,7 +153,7 @@ def recording_files(paths: Sequence[Path | str]) -> tuple[Path, ...]:
 def check_recording(
     recording: Recording, rulebook: Rulebook, choices: CheckChoices
 ) -> list[StreamResult]:
-    """Results of every exchange of one recording; comparisons stand with the last exchange.
+    """Results of every exchange of one recording; comparisons are with the last exchange.
 
     Of an untrusted one the ledgers say what silenced rules besides their own evidence.
     """

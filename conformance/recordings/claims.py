@@ -182,7 +182,7 @@ def _silenced_rules(
 
 
 def _what_silenced(result: StreamResult, rule: str, *, names_profile: bool) -> str:
-    """In words that go behind `by`."""
+    """In words that go after `by`."""
     writers = [each.by for each in result.changes if each.rule == rule]
     claims = [_CLAIM_OF[by] for by in writers if by in _CLAIM_OF]
     if result.reasons.get(rule) == SHOWN_ELSEWHERE:

@@ -206,7 +206,7 @@ def _shared_lines(passing: list[str], failing: list[str]) -> int:
 
 
 def _aligned_line(passing: list[str], failing: list[str], at: int) -> int:
-    """The line of the passing stream that stands where line `at` of the failing one does."""
+    """The line of the passing stream that is where line `at` of the failing one does."""
     same = _shared_lines(passing, failing)
     rest = min(len(passing), len(failing)) - same
     tail = min(_shared_lines(passing[::-1], failing[::-1]), rest)

@@ -1,4 +1,4 @@
-"""The lines of files that findings stand on; positions are worked out only where there are any."""
+"""The lines of files that findings are on; positions are worked out only where there are any."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ FileOutcome = list[StreamResult] | str | None
 
 
 class LinkedRecording(Struct, frozen=True):
-    """A recording that others may carry on: its name, how it is read again, and judged by what.
+    """A recording that others may continue: its name, how it is read again, and judged by what.
 
     `size` is in bytes; `is_file` says that its name is a path in which lines can be found.
     """
@@ -290,7 +290,7 @@ def _merge_verdicts(
 
 
 def read_into(linked: LinkedExchanges, setting: JudgeSetting, exchange: Exchange) -> bool:
-    """Shows an exchange to the links; False where nothing of it can be carried on."""
+    """Shows an exchange to the links; False where nothing of it can be continued."""
     listener = linked.listener(setting, exchange)
     if listener is None:
         return False
@@ -300,9 +300,9 @@ def read_into(linked: LinkedExchanges, setting: JudgeSetting, exchange: Exchange
 
 
 def carried_answers(recording: Recording) -> Mapping[int, tuple[CarriedAnswer, ...]]:
-    """By exchange the answers that its request carries on, as a check finds them.
+    """By exchange the answers that its request continues, as a check finds them.
 
-    An exchange of no known dialect carries nothing on, and nothing goes on from it.
+    An exchange of no known dialect carries nothing on, and nothing continues from it.
     """
     if not may_link(recording.judged):
         return {}

@@ -31,7 +31,7 @@ def claimed_word(name: str) -> str:
 
 
 def denies_thinking(name: str) -> bool:
-    """Whether a name says that there is no thinking, whatever was asked for."""
+    """Whether a name says that there is no thinking, whatever was requested."""
     return bool(_thinking_word(name)) and not _NEGATIONS.isdisjoint(_WORD.findall(name.lower()))
 
 

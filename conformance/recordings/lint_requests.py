@@ -27,7 +27,7 @@ _MOST_TWINS: Final = 64  # of one request so many are compared with each other
 class KeptRequest(NamedTuple):
     """What is remembered of an exchange: `request` and `alike` are digests of what was asked.
 
-    `alike` leaves out whether a stream was asked for. `test` is None where it is stated as null.
+    `alike` leaves out whether a stream was requested. `test` is None where it is stated as null.
     """
 
     place: Place

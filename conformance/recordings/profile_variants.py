@@ -55,7 +55,7 @@ def shifting_rules(
 
 
 def profile_variants(
-    rules: Sequence[Rule], dialect: str, judged: Collection[str] = ()
+    rules: Sequence[Rule], dialect: str, judged: Collection[str]
 ) -> tuple[str, ...]:
     """Names of shipped profiles that give the rules answers which those `judged` do not give.
 
@@ -136,5 +136,5 @@ def _reads_changed(rule: Rule, changed: Mapping[str, set[str]]) -> bool:
 
 
 def _is_opaque(path: str) -> bool:
-    """Whether opaque data stands there, which no profile takes for a text."""
+    """Whether opaque data is there, which no profile takes for a text."""
     return path.rpartition(".")[2] in _OPAQUE

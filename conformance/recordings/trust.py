@@ -1,7 +1,7 @@
 """Which recordings the user trusts: what they state of themselves then counts, unasked.
 
 Rule 1: trusted is what lies below a path that the user names (`--trust`, `trust:` in the file
-`conformance.yaml` of the folder where the user stands), and what ships with the package.
+`conformance.yaml` of the folder where the user is), and what ships with the package.
 Rule 2: links are followed first: it counts where a file really lies.
 """
 

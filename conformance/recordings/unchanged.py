@@ -2,7 +2,7 @@
 
 Invariant: what is given equals what `check_wire` gives. So it is given only for the very same
 exchange, judged by the very same rules, and where no rule goes on over several exchanges. Ledgers
-are written to: each recording gets a view of its own.
+are written to: each recording gets a separate view.
 """
 
 from __future__ import annotations

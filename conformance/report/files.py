@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # `conformance --help` passes here and needs no engine
     from conformance.judging.result import Report
 
 # Each is a module here with `render`, and with `pieces` where a report of it may be large; it is
-# imported when its format is asked for.
+# imported when its format is requested.
 FORMATS: Final = ("text", "json", "junit", "sarif", "github", "markdown", "html", "badge")
 _BUFFER: Final = 1 << 20
 

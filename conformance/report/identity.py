@@ -43,7 +43,7 @@ def _exchange_lines(one: ExchangeIdentification) -> Iterator[str]:
     )
     yield from labelled_lines("knobs", list(_knob_lines(one)))
     yield from labelled_lines(
-        "private", [f"{visible(path)}: text that nobody reads" for path in identity.private]
+        "private", [f"{visible(path)}: text that no reader knows" for path in identity.private]
     )
     yield from labelled_lines("strict", [_deviation_text(each) for each in one.deviations])
 

@@ -28,7 +28,7 @@ _SHORTEST: Final = 4  # characters of an id that are enough
 
 
 class SelectedFinding(Struct, frozen=True):
-    """The finding, where it stands, and how it was judged; `others` counts it elsewhere."""
+    """The finding, where it is, and how it was judged; `others` counts it elsewhere."""
 
     recording: Recording
     stream: StreamResult

@@ -1,6 +1,6 @@
 """Reports in JSON of several runs, such as the shards of one check, as one report.
 
-Rule 1: streams, errors and notes follow each other; groups are made anew over all of them.
+Rule 1: streams, errors and notes follow each other; groups are made again over all of them.
 Rule 2: a finding that the baseline of its own run excused stays excused. An entry of the baseline
 is stale where it is stale in every run: each sees a part of the recordings.
 Rule 3: figures of a soak belong to one run and are not merged.

@@ -4,7 +4,7 @@ Rule 1: what one must know to read findings (notes, warnings) stands above them,
 line: on a terminal the last lines are the findings and the summary.
 Rule 2: of a group the first finding is in full, with the command that shows it again; groups
 that follow from it in one line each.
-Rule 3: what a rule says, its authority and its hint stand once in a report.
+Rule 3: what a rule says, its authority and its hint appear once in a report.
 Rule 4: broken streams do not flood the page; `verbose` shows every finding of every stream in
 full, every note, and a verdict per rule.
 """

@@ -37,7 +37,7 @@ REQUEST: Final = "request.sh"
 BODY: Final = "request.json"
 _LONGEST_STREAM: Final = 12_000  # characters of the stream that are in the issue
 _LINE: Final = 400  # characters of one of its lines
-_LONGEST_BODY: Final = 1500  # bytes of a request's body that stand on the line itself
+_LONGEST_BODY: Final = 1500  # bytes of a request's body that are on the line itself
 _LEFT_OUT: Final = frozenset(
     {"accept-encoding", "connection", "content-length", "host", "user-agent"}
 )

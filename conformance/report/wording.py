@@ -62,7 +62,7 @@ def link_sentence(link: CarriedAnswer) -> str:
 
 
 def carried_sentence(links: Sequence[CarriedAnswer]) -> str:
-    """All answers that a request carries on: the latest with its evidence, then the others."""
+    """All answers that a request continues: the latest with its evidence, then the others."""
     if not links:
         return ""
     latest, *others = sorted(links, key=lambda link: -link.exchange)

@@ -1,4 +1,4 @@
-"""What a breach is about, as data beside its message: findings are put together by this."""
+"""What a breach is about, as data next to its message: findings are put together by this."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BreachKind(StrEnum):
 
     OTHER = "other"
     ORDER = "order"  # an event did not come, or another one came in its place
-    LATE = "late"  # an event came behind one that nothing of the kind may follow
+    LATE = "late"  # an event came after one that nothing of the kind may follow
     EVENT = "event"  # an event, or a frame, that may not come at all
     FIELD = "field"  # a field holds another value than it should
     UNREAD_FIELD = "unread field"  # it holds nothing that a reader could take

@@ -83,7 +83,7 @@ class ApiRun(Struct):
     """The results of one API so far; it grows while scenarios run in parallel.
 
     `profile` was named by the user, else by the target's own `signs`. `died` says when the target
-    fell silent for good, `faults` why answers to steps broke off; `finding_notes` are by id of a
+    went silent for good, `faults` why answers to steps broke off; `finding_notes` are by id of a
     finding; `telling` names requests whose answers would show cross-talk; `kinds_of_calls` are
     those of an application's calls to its model, by step. `varies_in_company`: answers to one
     request differ, but only next to other requests; then `deterministic` is False, too.

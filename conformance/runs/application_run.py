@@ -178,7 +178,7 @@ def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError
         hint = _NO_MODEL
     strays = upstream.strays.sentence()
     only = f" of a model, only {strays}" if strays else ""
-    return RemoteError(f"{came}, and asked nothing at port {upstream.port}{only}", hint=hint)
+    return RemoteError(f"{came}, and sent no request to port {upstream.port}{only}", hint=hint)
 
 
 def _what_came(outcome: ScenarioOutcome) -> str:

@@ -37,7 +37,7 @@ from conformance.runs.scenario_run import ScenarioOutcome, request_group, reques
 
 _WRITER: Final = "streams beside"
 _SILENT: Final = "the answer has no word, id or text that only its own request brings"
-_ONCE: Final = "a piece of a text that came once; what comes again is no chance"
+_ONCE: Final = "a piece of a text that came once; one that comes again is no coincidence"
 _MIXED: Final = "the answer holds parts of another one, or lost some to it"
 
 

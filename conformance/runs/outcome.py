@@ -63,7 +63,7 @@ def run_outcome(
     unjudged: Sequence[str] = (),
     soak: SoakOutcome | None = None,
 ) -> RunOutcome:
-    """One report over APIs; `absent` ones are missing or refuse access, `gone` ones fell silent.
+    """One report over APIs; `absent` ones are missing or refuse access, `gone` ones went silent.
 
     `unjudged` has a line for each API without a profile of the name that the user gave.
     """
@@ -148,7 +148,7 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
         yield f"{run.dialect} {where} {CACHED}: of that nothing is judged"
     yield from _broken_upstream_notes(run)
     if not get(run.dialect).carries_opaque:
-        yield f"{run.dialect} {NO_PLACE}: who keeps a history of what it shows has none of them"
+        yield f"{run.dialect} {NO_PLACE}: a history made of what it shows has none of them"
     if run.signs and run.target.options.profile is None:
         signs = "; ".join(run.signs)
         yield f"{run.dialect}: profile {run.profile} identified by: {signs}"

@@ -40,7 +40,7 @@ _SUFFIXES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Setting(Struct, frozen=True):
-    """The default of an option, and where it stands."""
+    """The default of an option, and where it is."""
 
     value: SettingValue
     place: Place

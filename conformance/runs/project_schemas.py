@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 SCHEMAS: Final = Path(".conformance")
-"""The folder of JSON Schemas, beside the file."""
+"""The folder of JSON Schemas, next to the file."""
 SCHEMA_NAMES: Final = ("project", "suite", "profile", "baseline")
 
 

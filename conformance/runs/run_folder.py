@@ -1,4 +1,4 @@
-"""Recordings of a run on disk: in a folder of its own, without secrets."""
+"""Recordings of a run on disk: in a separate folder, without secrets."""
 
 from __future__ import annotations
 

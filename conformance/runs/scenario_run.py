@@ -120,7 +120,7 @@ class ScenarioOutcome(Struct):
     def transcript_of(self, exchange: Exchange, reading: Reading) -> Transcript:
         """An answer as its bytes say; read once, and anew only for another profile's reading.
 
-        What a later step carries on has its wire events, too.
+        What a later step continues has its wire events, too.
         """
         known, transcript = self._transcripts.get(exchange.number, (None, None))
         if transcript is None or known != reading:
@@ -132,7 +132,7 @@ class ScenarioOutcome(Struct):
 
 
 def _without_previous(sent: Any, dialect: str) -> Any:
-    """A request without what it was to carry on."""
+    """A request without what it was to continue."""
     form = get(dialect).request
     previous = form.previous if form else ""
     return cut_at(sent, tuple(previous.split("."))) if previous else sent
@@ -206,7 +206,7 @@ async def _take_step(
         outcome.spent = True
         return "the run has sent as many requests as it may (--max-requests)"
     status = status_of(reply.fetched.exchange)
-    if step.method == "GET" and status in ABSENT:  # a list beside the API, which no API demands
+    if step.method == "GET" and status in ABSENT:  # a list next to the API, which no API demands
         return f"the target has no {step.path} (HTTP {status})"
     outcome.add_reply(step, reply, request.json)
     outcome.company += [(step.role, each.fetched.exchange) for each in company]

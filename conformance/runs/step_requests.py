@@ -25,7 +25,7 @@ from conformance.scenarios import Scenario, Step
 from conformance.targets.recording import DirectRequest, RequestSequence
 
 MARKER: Final = re.compile(r"(?=(K[A-Z2-7]{10}))")
-"""Finds words of requests, wherever they stand."""
+"""Finds words of requests, wherever they are."""
 
 _MARKER_LENGTH: Final = 10
 
@@ -48,7 +48,7 @@ class RequestSettings(Struct, frozen=True):
 
 
 class NothingToCarryOnError(Exception):
-    """The step that another one carries on was not taken, or was not answered as it should be."""
+    """The step that another one continues was not taken, or was not answered as it should be."""
 
 
 def known_values(
@@ -84,7 +84,7 @@ def step_request(
     settings: RequestSettings,
     before: Exchange | None = None,
 ) -> Request:
-    """The request of a step, below the target's base URL; `before` is what it carries on."""
+    """The request of a step, below the target's base URL; `before` is what it continues."""
     body = step.body(dialect, values)
     endpoint = ENDPOINTS.get(dialect)
     if endpoint is None:  # an application, at its own address

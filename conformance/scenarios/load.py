@@ -48,7 +48,7 @@ STEP_KEYS: Final = frozenset(
     }
 )
 _CARRIED: Final = frozenset({"turns", "response"})
-"""What is known of the answer that a step carries on: the history after it, and its id."""
+"""What is known of the answer that a step continues: the history after it, and its id."""
 BUILT_IN: Final = frozenset({"model", "limit", *_CARRIED})
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _HEADER: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -135,7 +135,7 @@ def read_scenario(root: Node) -> Scenario:
     values = entries["let"].mapping() if "let" in entries else {}
     for name, node in values.items():
         if name in BUILT_IN:
-            raise node.error(f"the name {name!r} has a meaning of its own")
+            raise node.error(f"the name {name!r} is reserved")
     plain = {name: node.plain() for name, node in values.items()}
     steps = root.required("steps").sequence()
     if not 0 < len(steps) <= _MOST_STEPS:
@@ -212,7 +212,7 @@ def _read_bodies(
 
 
 def _carrying(dialect: str, body: Any, carry: Carry) -> Any:
-    """A body that carries on an answer: with the history, where it does not name that itself."""
+    """A body that continues an answer: with the history, where it does not name that itself."""
     if any(is_name(each) and each[1:] in _CARRIED for each in _texts_below(body)):
         return body
     form = required(get(dialect).request, dialect, "request bodies")

@@ -63,7 +63,7 @@ CHARACTERS: Final[Mapping[str, tuple[str, str]]] = {
     "several-bytes": ("", " 二加二 \N{WHITE HEAVY CHECK MARK}\N{KEY} "),
     "white-space": (" \n", " \n\n "),
 }
-"""What texts lose on their way, by name: at the edges of every text, and in the midst of it."""
+"""What texts lose on their way, by name: at the edges of every text, and in the middle of it."""
 
 JSON_TEXT: Final = "json"
 SAYINGS: Final = (*CHARACTERS, JSON_TEXT)
@@ -81,7 +81,7 @@ Keep = Literal["kept", "dropped"]
 
 
 class Carry(Struct, frozen=True):
-    """How a step carries on an earlier one: its history, the answer, and what comes next.
+    """How a step continues an earlier one: its history, the answer, and what comes next.
 
     `role` is the step whose answer came; `reasoning` says whether its thinking is sent back;
     `results` are what the calls gave, one after the other (the last one goes on), `ask` is what
@@ -102,7 +102,7 @@ class Step(Struct, frozen=True):
     happens behind a gateway meanwhile, a word for each of its calls, or `recorded`, an exchange
     with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
     roles of earlier steps whose requests are sent again at the same time; nobody judges what they
-    get. `excused` are rules that what stands behind breaks itself, `broken` those of them that
+    get. `excused` are rules that what comes after breaks itself, `broken` those of them that
     bind. `says` is one of `SAYINGS`, of all texts that are said upstream. `behind` are recorded
     exchanges that are given to an application, call by call, by the dialect in which it asks;
     `breaks` is what happens to the last of them inside its thinking. `stops`: the user stops the

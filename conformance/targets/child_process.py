@@ -1,7 +1,7 @@
 """Programs of the user that are under test: how they start, end, and are reported.
 
 Each is the child of a process of ours (`warden`), which ends it with everything that it started:
-children in sessions of their own, children whose parents have ended, and also if we are killed. If
+children in separate sessions, children whose parents have ended, and also if we are killed. If
 that process is killed itself, a control group ends the rest, or a note warns of it.
 """
 
@@ -232,7 +232,7 @@ def describe_exit(code: int) -> str:
 
 
 def stderr_words(tail: str) -> str:
-    """The last lines of a program's stderr, behind another message; empty where it said nothing.
+    """The last lines of a program's stderr, after another message; empty where it said nothing.
 
     The last line of a traceback says what went wrong, so what is too long loses its beginning.
     """

@@ -56,7 +56,7 @@ class UpstreamCall(Struct, frozen=True):
     """One call of the gateway, with what it was answered; its exchange has its dialect.
 
     `misfit` says why that was no answer to it; else it is empty. `aside`: it is none of the turn.
-    `begun` is when it came, by `monotonic`; `kind` is what it is called beside the others.
+    `begun` is when it came, by `monotonic`; `kind` is its name among the others.
     """
 
     exchange: Exchange

@@ -65,7 +65,7 @@ _LONGEST: Final = 200  # characters of a name
 
 
 class HarmlessCall(Struct, frozen=True):
-    """A call of a tool that only reads, and the arguments of one beside it."""
+    """A call of a tool that only reads, and the arguments of one next to it."""
 
     tool: str
     arguments: Mapping[str, Any]

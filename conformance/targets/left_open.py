@@ -15,8 +15,8 @@ from conformance.dialects.base import Reading
 from conformance.judging.fast.joined import read_joined
 from conformance.judging.transcript import Transcript
 
-STAYED_OPEN: Final = "it had said that it was over, and its connection stayed open"
-FIRST_GRACE: Final = 10.0  # seconds of silence behind the end
+STAYED_OPEN: Final = "it was complete, and its connection stayed open"
+FIRST_GRACE: Final = 10.0  # seconds of silence after the end
 LATER_GRACE: Final = 2.0
 
 
@@ -32,7 +32,7 @@ class OpenAnswers:
         self.grace = min(self.grace, LATER_GRACE)
 
     def has_said_end(self, request: Request, response: Response, chunks: Sequence[Chunk]) -> bool:
-        """Whether an event of its own says that what came so far is the whole answer."""
+        """Whether a separate event says that what came so far is the whole answer."""
         dialect = SUPPORTED.get(self._protocol or dialect_at(request.path, request.json) or "")
         if dialect is None:
             return False

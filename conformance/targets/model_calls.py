@@ -48,7 +48,7 @@ _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 
 
 class CallShape(Struct, frozen=True):
-    """What a request of an application looks like beside the user's words.
+    """What a request of an application looks like in addition to the user's words.
 
     `others` are the beginnings of what else the user is made to say in the same turn, `around` all
     that is said around the user's words; `history` is the same for a request that is made again.
@@ -192,7 +192,7 @@ def _place_of(turns: Sequence[_UserTurn], system: str, question: str) -> Place:
 
 
 class _UserTurn(Struct, frozen=True):
-    """The texts of one entry of the user; `follows`: no answer stands between it and the last one.
+    """The texts of one entry of the user; `follows`: no answer is between it and the last one.
 
     A call with its result is none: it belongs to the turn that led to it.
     """

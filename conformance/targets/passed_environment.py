@@ -54,7 +54,7 @@ def passed_environment(
 ) -> dict[str, str]:
     """What of our environment (or of another one) a program under test gets.
 
-    Nothing stands between it and this machine. Raises UsageError for a name in `added` that is
+    Nothing is between it and this machine. Raises UsageError for a name in `added` that is
     none, or that the environment does not have.
     """
     ours = os.environ if environment is None else environment
@@ -71,7 +71,7 @@ def _is_usual(name: str) -> bool:
 
 def _check_name(name: str, environment: Mapping[str, str]) -> None:
     if not _NAME.fullmatch(name):
-        # What stands behind "=" may be a key.
+        # What comes after "=" may be a key.
         shown = name.partition("=")[0]
         raise UsageError(f"--pass expects the name of a variable, got {shown!r}")
     if name not in environment:

@@ -52,7 +52,7 @@ class UpstreamAnswer(Struct, frozen=True):
 
     `misfit` says why this is no answer to what the gateway asked; else it is empty. `hangs`: after
     the last chunk nothing comes until the next request, or the other side hangs up. `breaks_off`:
-    it is not all there. `is_short`: it ends at a limit, so that the next call may go on with it.
+    it is not all there. `is_short`: it ends at a limit, so that the next call may continue it.
     `aside`: the call is none of the turn that is under way; `kind` is what it is called. `dialect`
     is that of the call, empty where nothing is known of its path.
     """
@@ -208,7 +208,7 @@ def _until_thinking(exchange: Exchange, dialect: str) -> Iterator[bytes]:
 
 
 def breaks_off(step: Step) -> bool:
-    """Whether what is played behind a step does not end as an answer does."""
+    """Whether what is played after a step does not end as an answer does."""
     return bool(step.breaks or step.stops or _BROKEN.intersection(step.upstream))
 
 

@@ -54,7 +54,7 @@ class FetchedAnswer(Struct, frozen=True):
     """What one request gave. `fault` says why it ended otherwise than by itself; else empty.
 
     `recorded_size` is what the body takes of a recording, in bytes. `is_anew`: it was asked in a
-    conversation of its own, though it was to carry on another one.
+    conversation of its own, though it was to continue another one.
     """
 
     exchange: Exchange

@@ -4,7 +4,7 @@ Rule 1: a request goes out as the message that its dialect says, and its answer 
 WebSocket is taken apart into: the head of the upgrade, the body that asked, a line for each
 message.
 Rule 2: a connection whose answer has ended is asked again, so that a follow-up comes on the one
-that gave the answer before it; requests at the same time have connections of their own.
+that gave the answer before it; requests at the same time have separate connections.
 Rule 3: an upgrade that is refused is an answer of HTTP, and so is a list of models.
 """
 
@@ -142,7 +142,7 @@ class _TakenAnswer:
 
 
 class SocketServer(LiveServer):
-    """As `LiveServer`; `origin` is where upgrades are asked for. Closed with its connections."""
+    """As `LiveServer`; `origin` is where upgrades are requested. Closed with its connections."""
 
     def __init__(self, url: str, origin: Origin, **more: Any) -> None:
         super().__init__(url, **more)

@@ -133,7 +133,7 @@ class Warden:
 
 
 def _become(words: list[str], failed: int, group: str) -> None:
-    """The child: leads a session of its own, and ends with the warden."""
+    """The child: leads a separate session, and ends with the warden."""
     code = 0
     try:
         if group:

@@ -3,8 +3,8 @@
 Rule 1: a request is held against what came before it as soon as it is there; one whose dialect
 only the answer shows, when that is over.
 Rule 2: an exchange is of the conversation, and one turn behind, of the latest answer that its
-request brings back. Conversations are numbered when they are first carried on.
-Rule 3: the latest answers are remembered, so many and of so many bytes; what goes on from older
+request brings back. Conversations are numbered when they are first continued.
+Rule 3: the latest answers are remembered, so many and of so many bytes; what continues from older
 ones begins anew.
 """
 
@@ -51,7 +51,7 @@ class _OfRequest(Struct, frozen=True):
 class TrafficConversations:
     """Takes every exchange twice, when its request is there and when it is over.
 
-    Used by one thread. `places` has the exchanges of conversations that were carried on.
+    Used by one thread. `places` has the exchanges of conversations that were continued.
     """
 
     def __init__(self, judge: TrafficJudge) -> None:
@@ -101,12 +101,12 @@ class TrafficConversations:
         return found
 
     def drop(self, number: int) -> None:
-        """Nothing is known of an exchange: nothing goes on from it."""
+        """Nothing is known of an exchange: nothing continues from it."""
         self._results.pop(number, None)
         self.drop_answer(number)
 
     def drop_answer(self, number: int) -> None:
-        """An answer cannot be read again: nothing goes on from it."""
+        """An answer cannot be read again: nothing continues from it."""
         self._linked.forget(number)
 
     def written(self, number: int, result: StreamResult | None) -> StreamResult | None:

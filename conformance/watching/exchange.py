@@ -32,10 +32,10 @@ from conformance.watching.judging import TrafficJudge
 from conformance.watching.lanes import LaneTails
 from conformance.wire.requests import as_recorded
 
-OfExchange = HeadCame | BodyCame | PartCame | ExchangeEnded  # what comes behind a request
+OfExchange = HeadCame | BodyCame | PartCame | ExchangeEnded  # what comes after a request
 
 MOST_KEPT: Final = 16 * 1024 * 1024  # bytes of one body
-_CHUNK_COST: Final = 160  # bytes that a chunk takes beside its data
+_CHUNK_COST: Final = 160  # bytes that a chunk takes in addition to its data
 _MOST_UNKNOWN: Final = 64 * 1024  # bytes in which a dialect must show
 _LEAST_REFUSAL: Final = 300  # no answer to what was asked: judged, if at all, when it is over
 _BUDGET_MS: Final = 30_000.0  # of judging one stream; it holds up what is shown, not what passes
@@ -77,7 +77,7 @@ class WatchedExchange:
         self._body: ChunkedBodyReader | PlainBodyReader = PlainBodyReader(None)
         self._decoder: ContentDecoder | None = None
         self._stream: StreamCheck | None = None
-        # On a WebSocket a message asks, behind the head of the upgrade.
+        # On a WebSocket a message asks, after the head of the upgrade.
         self._is_judged = self.method == "POST" or bool(came.request.body)
         self._try_at = 0  # bytes at which it is looked at again which dialect it speaks
 

@@ -21,7 +21,7 @@ _TAIL: Final = 1000  # characters of a lane that are kept
 class LaneTail(Struct):
     """The end of a lane's text. `size` counts characters, of `tools` the calls.
 
-    Bit N of `busy` stands where something came in the Nth cell of time.
+    Bit N of `busy` is where something came in the Nth cell of time.
     """
 
     text: str = ""

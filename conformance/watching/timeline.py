@@ -23,9 +23,9 @@ _DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
 def write_timeline(
-    exchange: WatchedExchange, folder: Path, before: Sequence[WatchedExchange] = ()
+    exchange: WatchedExchange, folder: Path, before: Sequence[WatchedExchange]
 ) -> Path:
-    """The page, redacted as every report, and the recording beside it that it was made of.
+    """The page, redacted as every report, and the recording next to it that it was made of.
 
     It shows the exchanges `before` it, too: those of its conversation.
     Raises ConformanceError where the exchange cannot be recorded or judged.

@@ -1,7 +1,7 @@
 """All exchanges that are shown: those under way, and the last ones that are over.
 
 Rule 1: an answer begins with the message that asks for it, or with its own first one.
-Rule 2: it has ended where its own end came, or with its connection. What comes behind its end is
+Rule 2: it has ended where its own end came, or with its connection. What comes after its end is
 not shown: `check` judges it in a recording.
 """
 
@@ -166,7 +166,7 @@ class _ShownAnswer(Struct, eq=False):
 class SocketTraffic:
     """One WebSocket. `new_number` gives the numbers of its exchanges.
 
-    `late` counts the messages that came behind the end of their answer.
+    `late` counts the messages that came after the end of their answer.
     """
 
     def __init__(

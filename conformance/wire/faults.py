@@ -21,7 +21,7 @@ _KNOWN: Final[tuple[tuple[tuple[type[OSError], ...], str], ...]] = (
     ((ConnectionRefusedError,), "nothing listens there (connection refused)"),
     ((socket.gaierror,), "no host of that name is known"),
 )
-_OTHER_PROTOCOL: Final = "what came is no HTTP/1.1; maybe HTTP/2 without TLS, or another protocol"
+_OTHER_PROTOCOL: Final = "the answer is not HTTP/1.1; maybe HTTP/2 without TLS, or another protocol"
 # What h11 calls an answer that begins with control bytes, or otherwise.
 _NO_HTTP: Final = ("illegal request line", "illegal status line")
 
@@ -90,7 +90,7 @@ def network_hint(error: BaseException) -> str:
     """What a user can do about it; empty where only the server can."""
     cause = root_cause(error)
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return "--cacert FILE names who vouches for the server, --insecure asks nobody"
+        return "--cacert FILE names the CA of the server, --insecure skips the check"
     if isinstance(cause, ssl.SSLError):
         is_plain = isinstance(cause, ssl.SSLWantReadError) or cause.reason in _NO_TLS
         return "no TLS is spoken there; try http://" if is_plain else ""

@@ -69,7 +69,7 @@ def shown_url(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError:
-        return "what is no URL"
+        return "no valid URL"
     netloc = parts.netloc.rpartition("@")[2]
     return visible(urlunsplit((parts.scheme, netloc, parts.path, "", "")), _SHOWN)
 

@@ -49,7 +49,7 @@ class ChunkedBodyPasser:
     """The chunked coding."""
 
     def __init__(self) -> None:
-        self._held = _LINE_END  # as if a chunk had ended: each size stands between two line ends
+        self._held = _LINE_END  # as if a chunk had ended: each size is between two line ends
         self._sent = len(_LINE_END)  # bytes of those held that were passed on
         self._ahead = 0  # bytes of the open chunk's data that are still to come
         self._steps: dict[bytes, int] = {}

@@ -158,7 +158,7 @@ STEPS = ["--url", "http://127.0.0.1:1", "--scenario"]
         (["--proxy", "x:1", "--upstream", "h"], "expected an http or https URL"),
         (
             ["--proxy", "x:1", "--upstream", "http://h/v1/chat/completions"],
-            "names the endpoint /chat/completions, to which clients add paths of their own (",
+            "names the endpoint /chat/completions, to which clients add their own paths (",
         ),
         (["--proxy", "x:1", "--upstream", "http://h", "-H", "a: b"], "-H does not go with this"),
         (["--url", "http://h", "--upstream", "http://h"], "--upstream does not go with this"),

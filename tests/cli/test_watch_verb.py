@@ -206,7 +206,7 @@ def test_keys_are_known_by_what_terminals_send(typed: str, keys: list[str]) -> N
         (["--proxy", "0", "--upstream", "h"], "expected an http or https URL"),
         (
             ["--proxy", "0", "--upstream", "http://h/v1/chat/completions"],
-            "names the endpoint /chat/completions, to which clients add paths of their own (",
+            "names the endpoint /chat/completions, to which clients add their own paths (",
         ),
         (["--proxy", "0", "--upstream", "http://h", "--profile", "x"], "no profile 'x'"),
         (["--proxy", "0", "--upstream", "http://h", "--dialect", "x"], "no dialect is called 'x'"),

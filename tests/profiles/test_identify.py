@@ -207,7 +207,7 @@ def test_text_says_when_it_guesses(tmp_path: Path, capsys: pytest.CaptureFixture
     main(["identify", str(written(tmp_path / "a.sse", PRIVATE))])
     printed = capsys.readouterr().out
     assert "  profile   none: no fingerprint identifies the sender\n" in printed
-    assert "  private   my_reasoning: text that nobody reads\n" in printed
+    assert "  private   my_reasoning: text that no reader knows\n" in printed
     assert "created: varies (strict: constant)\n" in printed
 
 

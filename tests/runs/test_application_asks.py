@@ -35,7 +35,7 @@ def test_an_application_that_asks_nothing_is_no_target(
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    message = rf"the application ?{came}, and asked nothing at port \d+ \({hint}"
+    message = rf"the application ?{came}, and sent no request to port \d+ \({hint}"
     with pytest.raises(RemoteError, match=message):
         ran(silent, tmp_path)
 
@@ -47,7 +47,7 @@ def test_what_an_application_says_of_its_failure_is_reported(tmp_path: Path) -> 
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": failure})
 
-    with pytest.raises(RemoteError, match=r"HTTP 200 with an error \(No such model\.\), and asked"):
+    with pytest.raises(RemoteError, match=r"HTTP 200 with an error \(No such model\.\), and sent"):
         ran(broken, tmp_path)
 
 
@@ -85,7 +85,7 @@ def test_what_was_asked_in_place_of_a_model_is_named(path: str, shown: str, tmp_
     with pytest.raises(RemoteError) as failed:
         ran(Astray(), tmp_path)
     message = failed.value.message
-    assert "answered HTTP 200, and asked nothing at port" in message
+    assert "answered HTTP 200, and sent no request to port" in message
     assert shown in message
     assert "GET /v1/models (HTTP 200)" in message
     assert "what was refused (" in message

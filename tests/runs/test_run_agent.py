@@ -216,7 +216,7 @@ HOSTILE: Final = {
     "says nothing": ("import time; time.sleep(60)", "nothing came for 1 s"),
     "prints text": (
         "print('Welcome!')",
-        "the agent ended with exit status 0; it wrote what is no JSON: Welcome!",
+        "the agent ended with exit status 0; it wrote text that is not JSON: Welcome!",
     ),
     "never ends a line": (
         "import os\nwhile True: os.write(1, b'x' * 65536)",

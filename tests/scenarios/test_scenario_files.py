@@ -196,7 +196,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("- role: plain", "- rule: plain", "unknown key 'rule'"),
     ("model: $model", "model: $modle", "did you mean 'model'?"),
     ("model: $model", "model: $turns", "nothing is called '$turns'"),
-    ("let: {ask", "let: {limit: 1, ask", "has a meaning of its own"),
+    ("let: {ask", "let: {limit: 1, ask", "is reserved"),
     ("- role: plain", "- role: plain\n    ends: stop", "expected one of complete"),
     ("- role: plain", "- role: plain\n    like: first", "no earlier step has the role 'first'"),
     ("- role: plain", "- role: plain\n    after: first", "no earlier step has the role 'first'"),

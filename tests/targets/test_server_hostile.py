@@ -69,7 +69,7 @@ ENDINGS: list[tuple[str, Behaviour, str, str]] = [
         "an unknown encoding",
         whole(head(content_encoding="sdch") + CHUNK),
         "protocol-error",
-        "'sdch', which nobody asked for",
+        "'sdch', which the request does not accept",
     ),
     ("a reset", then_reset(head() + CHUNK[:40]), "reset", "reset"),
     ("a missing last chunk", whole(chunked(CHUNK, ended=False)), "protocol-error", "incomplete"),

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.wire.faults import describe_network_error, network_hint
 
-OTHER = "what came is no HTTP/1.1; maybe HTTP/2 without TLS, or another protocol"
+OTHER = "the answer is not HTTP/1.1; maybe HTTP/2 without TLS, or another protocol"
 PORT = "name a port where HTTP/1.1 is spoken"
 
 

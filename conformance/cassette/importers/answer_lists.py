@@ -1,4 +1,4 @@
-r"""Whole answers in a JSON array: each is an exchange of its own.
+r"""Whole answers in a JSON array: each is a separate exchange.
 
     [{"object": "chat.completion", ...}, {"object": "chat.completion", ...}]
 

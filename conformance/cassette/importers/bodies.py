@@ -138,7 +138,7 @@ def _read_lines(file: ForeignFile) -> ImportedRecording | None:
 
 
 def _is_note(line: bytes) -> bool:
-    """Whether who keeps the lines wrote this one beside them: all its keys begin with `_`."""
+    """Whether who keeps the lines wrote this one next to them: all its keys begin with `_`."""
     if not line.lstrip().startswith(_NOTE_BEGINNING):
         return False
     value = decode_json(line.decode("utf-8", "replace"))

@@ -119,7 +119,7 @@ def without_transfer_chunks(
         found.append(Chunk(data, chunk.ms))
         if reader.fault:
             return None
-    # One line of JSON without its end could go on as the line of a size.
+    # One line of JSON without its end could continue as the line of a size.
     return (tuple(found), reader.done) if reader.begun else None
 
 

@@ -2,7 +2,7 @@
 
 Its attributes are flat: `llm.output_messages.0.message.contents.1.message_content.text`. Contents
 of type `reasoning` are thinking, a message without contents has its text under `content`, which an
-empty one may lack; calls stand in a list of their own, and may be among the contents, too.
+empty one may lack; calls are in a separate list, and may be among the contents, too.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _nested(attributes: Fields) -> dict[str, Any]:
 
 
 def _numbered(value: Any) -> Iterator[Any]:
-    """What stands under 0, 1, 2 and so on."""
+    """What is under 0, 1, 2 and so on."""
     for number in range(_MOST):
         if not isinstance(value, dict) or (each := value.get(str(number))) is None:
             return

@@ -72,7 +72,7 @@ class TelemetryRecord(Struct, frozen=True):
 
 
 def _values(file: ForeignFile) -> Iterator[tuple[int, Any]]:
-    """The values of JSON in a file, one behind the other, each with the line where it begins."""
+    """The values of JSON in a file, one after the other, each with the line where it begins."""
     text = file.data.removeprefix(BOM).decode("utf-8", "replace")
     decoder, at, line = JSONDecoder(), 0, 1
     while at < len(text):
@@ -122,7 +122,7 @@ def _record(line: int, holder: Fields, attributes: Fields) -> TelemetryRecord:
 
 
 def _decoded(attributes: Fields) -> dict[str, Any]:
-    """Rule 2: what stands as JSON in a text; a list may stand in an object under `messages`."""
+    """Rule 2: what stands as JSON in a text; a list may be in an object under `messages`."""
     found: dict[str, Any] = {}
     for key in _IN_JSON:
         value = attributes.get(key)

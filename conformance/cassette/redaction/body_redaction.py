@@ -15,7 +15,7 @@ from conformance.core.framing import Framing, FramingDecision
 _EVENT_ENDS: Final = (b"\n\n", b"\n\r\n", b"\r\r")
 _LINE_ENDS: Final = (b"\n",)
 _LONGEST_HOLD: Final = 16 * 1024 * 1024
-_AT_ONCE: Final = 1 << 13  # bytes of chunks that are looked through together
+_AT_ONCE: Final = 1 << 13  # bytes of chunks that are searched together
 
 
 class FrameRedactor(Protocol):
@@ -38,7 +38,7 @@ class BodyRedactor:
     Rule 1: bytes are held back until the frame that they are part of ends: an event at its blank
     line, a line of NDJSON at its end, a JSON body with the stream. So a secret in two chunks is
     found.
-    Rule 2: a frame waits for the next ones while its text may end in the midst of a secret.
+    Rule 2: a frame waits for the next ones while its text may end in the middle of a secret.
     Rule 3: chunks come out as they went in, later: as many, as long, with their times.
     Rule 4: at most `longest` bytes are held. Of a longer frame, letters and digits of the rest
     become `x` and `0`: it could be the rest of a secret.
@@ -68,7 +68,7 @@ class BodyRedactor:
         self.changed: list[tuple[int, bytes]] = []
 
     def feed_all(self, chunks: Sequence[Chunk]) -> Iterator[Chunk]:
-        """As `feed`, of many; where several hold whole frames they are looked through as one."""
+        """As `feed`, of many; where several hold whole frames they are searched as one."""
         at = 0
         while at < len(chunks):
             busy = self._waiting or self._flooded or self._deltas.waits

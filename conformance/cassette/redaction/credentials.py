@@ -1,7 +1,7 @@
 r"""Finds keys, tokens and account ids by their published shapes, in the bytes of a body or a path.
 
-What a group holds is the secret; what stands around it only says what it is. A key begins where
-no character of a key stands before it, or a JSON escape such as `\\n` does; so every run of key
+What a group holds is the secret; what is around it only says what it is. A key begins where
+no character of a key is before it, or a JSON escape such as `\\n` does; so every run of key
 characters is looked at once, and time is linear.
 """
 
@@ -148,7 +148,7 @@ _ASSIGNED: Final = (
 )
 _CONNECTED: Final = rb";Secret=([A-Za-z0-9+/]{36,}+=*+)"
 _SIGNED: Final = rb"Signature=([0-9a-f]{64}+)"
-# These stand behind a word or between marks, and may begin in the midst of a run.
+# These come after a word or between marks, and may begin in the middle of a run.
 _PHRASES: Final = (
     ("key.facebook", b"|", rb"\|(?<=[0-9]{15}\|)([0-9A-Za-z_-]{27,40}+)"),
     ("key.facebook", b"%", rb"%(?<=[0-9]{15}%)(?:7C)?([0-9A-Za-z_-]{27,40}+)"),
@@ -217,7 +217,7 @@ _PATTERNS: Final = (
 _COMMON: Final = frozenset(
     {"key-", "ion_", "sl.", "fc-", "sk_", "pa-", "al-", "cli_", "API-", "tss_", "prf_"}
 )
-# How a key begins: a text that ends in part of one may go on as a secret.
+# How a key begins: a text that ends in part of one may continue as a secret.
 PREFIXES: Final = tuple(
     prefix.encode()
     for prefix in (

@@ -61,7 +61,7 @@ _EVENT_END: Final = re.compile(rb"\n\r?\n|\r\r")
 _LINE_END: Final = re.compile(rb"\n")
 _KEY_CHARACTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _WORD: Final = rb"(?:(?<![A-Za-z])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
-# What may become a secret that stands behind a word or a mark, at the end of a text.
+# What may become a secret that comes after a word or a mark, at the end of a text.
 _OPEN_WORDS: Final = (
     rb"[Bb](?:e(?:a(?:r(?:e(?:r[ \t]*[A-Za-z0-9._~+/-]*=*)?)?)?)?)?",
     rb"[Bb](?:a(?:s(?:i(?:c[ \t]*[A-Za-z0-9+/]*=*)?)?)?)?",
@@ -83,7 +83,7 @@ _CONTEXT: Final = 64
 
 
 class _OpenText(Struct):
-    """The end of a text that may be a secret's beginning, and where it stands."""
+    """The end of a text that may be a secret's beginning, and where it is."""
 
     raw: bytes = b""
     pieces: list[TextPiece] = field(default_factory=list)
@@ -172,7 +172,7 @@ class Deltas:
         return bool(text.raw)
 
     def _replace_secrets(self, text: _OpenText, stop: int) -> None:
-        """Deals out a stand-in for every secret before `stop`."""
+        """Distributes a stand-in for every secret before `stop`."""
         if len(text.pieces) < 2:
             return  # in one string: what cleans events finds it
         for found in find_credentials(text.raw):
@@ -259,7 +259,7 @@ def _tokens_in(event: bytes, indices: bytes) -> Iterator[tuple[tuple[object, ...
         elif match[3]:
             yield (b"token", rank, indices), match.start(3), match[3]
             rank += bool(rank)
-        else:  # with the bracket behind it, so that two lists do not join two numbers
+        else:  # with the bracket after it, so that two lists do not join two numbers
             yield (_BYTES, rank, indices), match.start(4), match[4] + b"]"
 
 
@@ -294,7 +294,7 @@ def _split_frames(frames: bytes, frame_end: re.Pattern[bytes]) -> Iterator[bytes
 
 
 def is_plain(frames: str) -> bool:
-    """Whether whole frames neither hold a shape nor end in the midst of one. True is certain.
+    """Whether whole frames neither hold a shape nor end in the middle of one. True is certain.
 
     Frames are decoded as Latin-1.
     """

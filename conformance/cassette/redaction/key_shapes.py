@@ -1,6 +1,6 @@
 """Shapes of keys by the prefixes that their vendors publish, a line each.
 
-Only what a prefix shows alone stands here; a shape that needs more is a pattern of `credentials`.
+Only what a prefix shows alone is here; a shape that needs more is a pattern of `credentials`.
 A line says: rule, prefixes, characters, and how many there are at least.
 """
 
@@ -17,7 +17,7 @@ _UPPER: Final = "A-Z0-9"
 _DOTTED: Final = "A-Za-z0-9_.-"
 _BASE64: Final = "A-Za-z0-9+/="
 _LOWER: Final = "a-z0-9"
-# Behind a short prefix a name in code could stand: what was drawn at random has all of these.
+# After a short prefix a name in code could stand: what was drawn at random has all of these.
 _KINDS: Final = (("0-9", "[0-9]"), ("A-Z", "[A-Z]"), ("a-z", "[a-z]"))
 
 

@@ -53,7 +53,7 @@ _ELLIPSES: Final = ("\u2026".encode(), b"...", rb"\u2026", b"&hellip;", b"&#8230
 _ELLIPSIS: Final = re.compile(rb"\xe2\x80\xa6|\.\.\.")
 # An escape that was cut, and an ellipsis for the rest.
 _CLIPPED: Final = re.compile(rb"[\\%&#;A-Za-z0-9]{0,8}(?:\xe2\x80\xa6|\.\.\.)")
-# A letter or digit, also behind a mark that joins names (`openai.chat`).
+# A letter or digit, also after a mark that joins names (`openai.chat`).
 _JOINED_BEFORE: Final = re.compile(rb"(?<!\\)[A-Za-z0-9\x80-\xff][-._]?\Z|_\Z")
 _CONTEXT: Final = 3
 _JOINED_AFTER: Final = re.compile(rb"[-.]?[A-Za-z0-9\x80-\xff]|_")
@@ -64,7 +64,7 @@ _CUT_ESCAPE: Final = (
     r'(?:%(?:25)*[0-9a-fA-F]?|&[#A-Za-z0-9;]{0,40}|\\\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?)"'
 )
 OTHERWISE_SPELLED: Final = rf'{_SPELLED}|{_CUT_ESCAPE}|"bytes"\s*:\s*\['
-"""In whole frames that lack this, a secret stands, begins and goes on as itself only."""
+"""In whole frames that lack this, a secret stands, begins and continues as itself only."""
 
 
 class SecretMatch(NamedTuple):
@@ -156,7 +156,7 @@ class KnownSecrets:
         return is_spelled(text) or self.has_marks(text.decode("latin-1"))
 
     def may_begin_in(self, frames: bytes) -> bool:
-        """Whether one may be in whole frames, or begin or go on in a text of theirs."""
+        """Whether one may be in whole frames, or begin or continue in a text of theirs."""
         if self._words:
             return True  # the text before a word is in an event without one
         found = frames.decode("latin-1")
@@ -176,7 +176,7 @@ class KnownSecrets:
         return self._marks.is_valid(frames)
 
     def cut_short(self, body: bytes, least: int = HEAD) -> tuple[int, int, bytes] | None:
-        """What a body ends in the midst of, if `least` characters are there; as `spots`."""
+        """What a body ends in the middle of, if `least` characters are there; as `spots`."""
         end = max(0, len(body) - _LONGEST)
         decoded = decode_spellings(body[end:])
         for match in self.matches(decoded.text):
@@ -230,7 +230,7 @@ class KnownSecrets:
         return match.form in self._words
 
     def matches(self, text: bytes, before: bytes = b"") -> Iterator[SecretMatch]:
-        """Secrets in a decoded text, and one that it may end in the midst of, however short.
+        """Secrets in a decoded text, and one that it may end in the middle of, however short.
 
         `before` is what is known of the text before it.
         """
@@ -273,10 +273,10 @@ class KnownSecrets:
     def spots(
         self, raw: bytes, *, clipped: bool = False, going_on: Sequence[tuple[int, int]] = ()
     ) -> list[tuple[int, int, bytes]]:
-        """Start and stop in a raw text, and what is to stand there.
+        """Start and stop in a raw text, and what is to be there.
 
         With `clipped`, an ellipsis may stand for the front of a secret, or for its end. What stands
-        beside the stretches `going_on` is elsewhere: no word is looked for in them.
+        next to the stretches `going_on` is elsewhere: no word is looked for in them.
         """
         if not (self.may_stand_in(raw) or (clipped and any(mark in raw for mark in _ELLIPSES))):
             return []
@@ -311,7 +311,7 @@ class KnownSecrets:
                     break
 
     def _ends_from(self, text: bytes, at: int) -> tuple[bytes, int] | None:
-        """A secret of which the whole end stands there, and where that end begins."""
+        """A secret of which the whole end is there, and where that end begins."""
         gram = text[at : at + HEAD]
         for form in chain.from_iterable(self._forms.values()):
             skipped = -1 if form in self._words else form.find(gram)
@@ -339,7 +339,7 @@ class KnownSecrets:
 
 
 def _is_token(text: bytes, at: int, form: bytes, before: bytes) -> bool:
-    """Whether it stands there and is no part of a longer word or name, as far as anybody knows."""
+    """Whether it is there and is no part of a longer word or name, as far as anybody knows."""
     size = _common_length(text, at, form)
     if _JOINED_BEFORE.search((before + text[max(0, at - _CONTEXT) : at])[-_CONTEXT:]):
         return False
@@ -378,7 +378,7 @@ def _otherwise_spelled_validator() -> jsonschema_rs.Validator:
 
 @lru_cache(maxsize=32)  # every conversation of a client sends the same key
 def _marks_validator(forms: tuple[bytes, ...], *, has_quotes: bool) -> jsonschema_rs.Validator:
-    """Finds what stands where a secret is, and where a string begins or goes on as one.
+    """Finds what is where a secret is, and where a string begins or continues as one.
 
     Nothing but text is looked for: engines find hundreds of such at once in a microsecond.
     """

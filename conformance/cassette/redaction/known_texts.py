@@ -1,8 +1,8 @@
 """Finds what our side sent where an answer spells it out over events, however few characters each.
 
-Rule 1: a text that may be in the midst of a secret is remembered for as long as the body goes on.
+Rule 1: a text that may be in the middle of a secret is remembered for as long as the body goes on.
 One or two characters of a secret are not: events that have no more are let pass unread, and what a
-text goes on with then shows what may have come before.
+text continues with then shows what may have come before.
 Rule 2: its events wait for the next ones only while three characters or more are there. If they
 wait for too long they go, with the beginning of the stand-in in place of the secret's beginning:
 the whole stand-in is known from the first.
@@ -40,7 +40,7 @@ class _BegunSecret(Struct):
 
     raw: bytes = b""
     before: bytes = b""
-    left: bytes = b""  # what stands before that, where words are looked for
+    left: bytes = b""  # what is before that, where words are looked for
     unread: bool = True
     pieces: list[TextPiece] = field(default_factory=list)
     size: int = 0  # characters of the secret that are there
@@ -72,7 +72,7 @@ class KnownTexts:
         return bool(self._begun)
 
     def take(self, channel: Channel, piece: TextPiece, raw: bytes, number: int) -> None:
-        """A text goes on in event `number`."""
+        """A text continues in event `number`."""
         left = self._left.pop(channel, b"")
         text = self._begun.pop(channel, None)
         text = text or _BegunSecret(left=left, numbers=channel[0] == b"bytes")
@@ -121,7 +121,7 @@ class KnownTexts:
         self._begun.clear()
 
     def _replace_found(self, text: _BegunSecret, decoded: DecodedText) -> SecretMatch | None:
-        """Deals out stand-ins; what the text ends in the midst of, if anything."""
+        """Distributes stand-ins; what the text ends in the middle of, if anything."""
         if text.unread and not self._known.has_words:
             befores = self._known.before(decoded.text)
             reach = self._known.reach

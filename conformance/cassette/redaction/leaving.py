@@ -2,8 +2,8 @@
 
 A report, an error, a note, a line of a log or of a terminal: what it quotes is redacted whole, and
 whoever shows only a part of it cuts afterwards (`core/excerpts.py`).
-Rule 1: keys that the user gave, what our side sent in the exchange at hand, and what has a shape or
-stands under a telling name, are secrets. Opaque reasoning data is none: rules quote it.
+Rule 1: keys that the user gave, what our side sent in the current exchange, and what has a shape or
+is under a telling name, are secrets. Opaque reasoning data is none: rules quote it.
 Rule 2: equal secrets get equal stand-ins everywhere, as long as the process lives.
 Rule 3: a shape is found in any spelling that `spellings` decodes.
 """
@@ -30,7 +30,7 @@ MOST_SHOWN: Final = 4  # characters in a row of a key
 def redacted(text: str, *, is_open: bool = False) -> str:
     """The text without secrets; as many characters, and as many bytes, as before.
 
-    With `is_open` it may end in the midst of one.
+    With `is_open` it may end in the middle of one.
     """
     request = sent_request()
     sent = None if request is None else (request.headers, request.path, stated_model(request))

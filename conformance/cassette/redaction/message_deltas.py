@@ -1,9 +1,9 @@
 """Redacts binary messages: their texts as lines of JSON, then lengths and checksums anew.
 
 Rule 1: what a message says is redacted as one line, so secrets in several messages are found; its
-        headers, and what stands beside an event that it wraps, each for itself.
+        headers, and what is next to an event that it wraps, each for itself.
 Rule 2: stand-ins are as long as what they stand for, so a message keeps its length. Its checksums
-        are made anew; a wrong one stays wrong by the same bits. What is no whole message is one
+        are made again; a wrong one stays wrong by the same bits. What is no whole message is one
         line too.
 Rule 3: messages without a secret keep their bytes.
 """

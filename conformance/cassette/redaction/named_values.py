@@ -1,6 +1,6 @@
-"""Secrets that stand behind their name in text: `client_secret=V`, `X-Api-Key: V`, `--token V`.
+"""Secrets that come after their name in text: `client_secret=V`, `X-Api-Key: V`, `--token V`.
 
-Rule 1: a value is one where it looks drawn (`key_likeness`); behind a name that is given to nothing
+Rule 1: a value is one where it looks drawn (`key_likeness`); after a name that is given to nothing
 else, also where it has letters and digits and is no expression of a programming language.
 Rule 2: names in JSON are those of `secret_names`: there a value has quotes and no such doubt.
 """

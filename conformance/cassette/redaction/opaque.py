@@ -54,7 +54,7 @@ _TOKEN: Final = re.compile(
 _KEYS: Final = b"|".join(map(re.escape, (*(b'"%b"' % key for key in _RULES), *_DATA_TYPES)))
 _TELLING_KEYS: Final = re.compile(_KEYS)
 _TELLING: Final = re.compile(_KEYS + b"|" + secret_names.SIGN.encode())
-# Names of parameters in a schema: what stands under them says how a value has to be.
+# Names of parameters in a schema: what is under them says what a value must look like.
 _SCHEMAS: Final = frozenset((b"properties", b"patternProperties", b"$defs", b"definitions"))
 _BLANK_LINES: Final = (b"\n\n", b"\n\r\n")
 _BLANK_LINE: Final = re.compile(rb"\n\r?\n")

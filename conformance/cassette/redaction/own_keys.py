@@ -35,7 +35,7 @@ def remember_named(names: Iterable[str]) -> None:
         value = os.environ.get(name, "").strip()
         if value and len(value) < SHORTEST_KEY:
             message = f"${name} has fewer than {SHORTEST_KEY} characters"
-            raise UsageError(message, hint="what is so short is part of many words")
+            raise UsageError(message, hint="a key this short is part of many words")
         if value:
             remember_keys([value])
         elif _VARIABLE.fullmatch(name) or not _HEADER.fullmatch(name):

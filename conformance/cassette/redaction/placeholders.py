@@ -90,7 +90,7 @@ class Blanks(Placeholders):
 
 
 def is_stand_in(raw: str) -> bool:
-    """Whether the inside of a JSON string is a stand-in, made by whomever.
+    """Whether the inside of a JSON string is a stand-in, whoever made it.
 
     It is by its check, or because it says nothing.
     """

@@ -1,7 +1,7 @@
 """Hosts of public services of models: their names are no secret, and say who answered.
 
 Any other host stays out of what is written: it may be the name of somebody's own machine. A host of
-a profile's fingerprint stands here, or nobody could look at a converted recording of it any more.
+a profile's fingerprint is here, or nobody could look at a converted recording of it any more.
 """
 
 from __future__ import annotations

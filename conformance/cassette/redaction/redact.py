@@ -2,7 +2,7 @@
 
 Rule 1: header values outside an allow-list, and query values outside another, become `[redacted]`.
 Rule 2: keys in known shapes, fields with telling names and opaque reasoning data (signatures,
-encrypted content) become stand-ins of the same alphabet and length, wherever they stand: in a
+encrypted content) become stand-ins of the same alphabet and length, wherever they are: in a
 request, a body, a client's report. So chunk boundaries, content lengths and rules about presence
 and equality keep their meaning.
 Rule 3: a body is taken as one text and cut again where it was cut, so a secret that arrived in two
@@ -111,7 +111,7 @@ class Redactor:
         return tuple(starmap(Redaction, sorted((+self._counts).items())))
 
     def learn(self, secret: str) -> None:
-        """Something to be replaced wherever it stands. Below 8 characters it is left alone."""
+        """Something to be replaced wherever it is. Below 8 characters it is left alone."""
         self._known.learn(secret)
 
     def text(self, text: str) -> str:
@@ -156,7 +156,7 @@ class Redactor:
                 if (name.lower() not in self._headers or name.lower() in NAMES)
                 and value != REDACTED
             ),
-            # Clients describe their turns in headers of their own, with the model's name in them.
+            # Clients describe their turns in separate headers, with the model's name in them.
             shown=stated_model(request),
         )
         self._learn_parameters(request.path)
@@ -189,7 +189,7 @@ class Redactor:
         return self._clean_bytes(body)
 
     def _event(self, event: bytes) -> bytes:
-        """As `body`, of an event whose texts may go on in the next ones."""
+        """As `body`, of an event whose texts may continue in the next ones."""
         if not self._known.has_words:
             return self._clean_bytes(event)
         return self._clean_bytes(

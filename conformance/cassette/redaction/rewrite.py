@@ -28,7 +28,7 @@ from conformance.cassette.write import request_fields, response_fields
 from conformance.core.events import Exchange
 
 _COUNTS: Final = "redactions"
-_CUT: Final = b"{"  # what is left of a line that was cut: half a line cannot be looked through
+_CUT: Final = b"{"  # what is left of a line that was cut: half a line cannot be searched
 
 
 def rewrite(
@@ -145,7 +145,7 @@ class _CleanLines(Struct):
         return known
 
     def _merged_fields(self, fields: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-        """What is known, in the place where it stood, among all else, looked through."""
+        """What is known, in the place where it was, among all else, searched."""
         merged: dict[str, Any] = {}
         for name, value in fields.items():
             if name not in known:

@@ -22,7 +22,7 @@ SHORTEST: Final = 8
 _PART: Final = re.compile(r"[^\s;,\"]+")
 _NAMED: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]*)=\"?(?!=*\Z)(.+)")
 _BASIC: Final = re.compile(r"basic\s+([A-Za-z0-9+/_-]+={0,2})\s*\Z", re.IGNORECASE)
-# Request headers that say how a client is built or where it stands, and hold no secret.
+# Request headers that say how a client is built or where it is, and hold no secret.
 _HARMLESS: Final = re.compile(
     r"accept-.*|content-.*|dnt|expect|forwarded|from|host|if-.*|origin|priority|range|referer|sec-.*"
     r"|te|trailer|upgrade.*|x-forwarded-.*|x-real-ip|x-stainless-.*|anthropic-dangerous-.*"

@@ -1,7 +1,7 @@
 r"""What bytes of JSON, HTML or a URL say once they are decoded, and where each byte of that stands.
 
 A character may be spelled as a JSON escape (in a string inside a string, too), in percent-encoding,
-as an HTML entity or as `\x41`, punctuation behind a backslash, and these inside one another. Linear
+as an HTML entity or as `\x41`, punctuation after a backslash, and these inside one another. Linear
 in the bytes. A backslash and a letter (`\n`) stay as they are: no key holds what they mean.
 """
 
@@ -22,7 +22,7 @@ _ESCAPE: Final = re.compile(
     rb"|&(?:amp;)*+(?:\#0*+(?P<decimal>[0-9]{1,7});|\#[xX]0*+(?P<code>%b{1,6});"
     rb"|(?P<name>[A-Za-z]{2,24});)" % ((_HEX,) * 4)
 )
-# An end that may go on as one of them.
+# An end that may continue as one of them.
 _OPEN: Final = re.compile(
     rb"(?:(?<!\\)\\++(?:u%b{0,3}|x%b?)?|%%(?:25)*+%b?|&(?:amp;)*+(?:\#[xX]?%b{0,7}|[A-Za-z]{0,24}))\Z"
     % ((_HEX,) * 4)

@@ -1,9 +1,9 @@
-"""Keys that no single frame of a stream holds: texts of frames that stand near a finding.
+"""Keys that no single frame of a stream holds: texts of frames that are near a finding.
 
 Rule 1: pieces of one text are put together as a recorder does it (`deltas.texts_in`), looked
 through as any text that leaves, and what was found is dealt out over the pieces.
-Rule 2: a text may begin before the first frame and go on behind the last one. What it ends in is
-taken for a key as soon as it begins like one, or would be one with more behind it; letters and
+Rule 2: a text may begin before the first frame and continue after the last one. What it ends in is
+taken for a key as soon as it begins like one, or would be one with more after it; letters and
 digits that may be the rest of one are blanked.
 """
 
@@ -18,7 +18,7 @@ from conformance.cassette.redaction.deltas import texts_in
 from conformance.cassette.redaction.leaving import MOST_SHOWN, redacted
 from conformance.core.excerpts import without_front
 
-# What may come behind the last frame, and names behind which it would be a key.
+# What may come after the last frame, and names behind which it would be a key.
 _RESTS: Final = ("Zk9Qm3vX7Lr5tYpW8sBnHd2kLmN4pQ9xRw3Tz6", "Zk9Qm3vX7L@host/")
 _IS_NAMED: Final = re.compile(
     "(?i)key|secret|pass|pwd|auth|token|sig|credential|pat|cookie|bearer|basic|://"
@@ -84,7 +84,7 @@ def _texts_of(frames: Sequence[bytes]) -> dict[_Channel, list[_Piece]]:
 
 
 class _Before:
-    """What stood before a text, as far back as a key may begin that goes on in it."""
+    """What stood before a text, as far back as a key may begin that continues in it."""
 
     def __init__(self) -> None:
         self.text = b""

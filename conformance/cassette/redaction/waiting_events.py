@@ -1,4 +1,4 @@
-"""Events that wait until it is known whether a text in them goes on as a secret."""
+"""Events that wait until it is known whether a text in them continues as a secret."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from msgspec import Struct, field
 
 
 class WaitingEvent(Struct, eq=False):
-    """An event as it came; `edits` are what will stand where."""
+    """An event as it came; `edits` are what will be where."""
 
     data: bytes
     edits: list[tuple[int, bytes]] = field(default_factory=list)
 
 
 class TextPiece(NamedTuple):
-    """Which part of a text stands where in an event."""
+    """Which part of a text is where in an event."""
 
     event: WaitingEvent
     start: int

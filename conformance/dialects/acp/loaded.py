@@ -18,7 +18,7 @@ _MESSAGE: Final = "agent_message_chunk"
 _ENDS_MESSAGE: Final = frozenset({"agent_thought_chunk", "tool_call"})
 _LEAST: Final = 8  # characters, spelled
 _MOST: Final = 4 * 1024 * 1024  # characters of all sessions; beyond, none is compared
-_OF_SESSION: Final = 64  # characters that a turn or a load counts as, beside its text
+_OF_SESSION: Final = 64  # characters that a turn or a load counts as, in addition to its text
 
 
 class LoadedSessions:

@@ -2,7 +2,7 @@
 
 Rule 1: a message is found by its kind and `messageId`, a call by its `toolCallId`; the events of
         protocol 0.1.10 and before have no id, so there one thought is open at a time.
-Rule 2: a chunk begins its message, goes on with it, and ends it: what is open by chunks ends with
+Rule 2: a chunk begins its message, continues it, and ends it: what is open by chunks ends with
         an empty delta, with another id, or with any other event.
 Rule 3: a text whose role is another one than the answer's is labelled with it: the application
         speaks there, and not the model.

@@ -1,6 +1,6 @@
 """What a run streamed, held against what its snapshots state.
 
-Rule 1: a message is known by its `messageId`, a chunk without one goes on with the chunk before; a
+Rule 1: a message is known by its `messageId`, a chunk without one continues the chunk before; a
         message that is still open is not compared.
 Rule 2: a snapshot adds text where a message that was streamed has all of it there, and more that no
         message was streamed with; several messages may be one there.
@@ -41,7 +41,7 @@ class StreamedTexts:
     def __init__(self) -> None:
         self._texts: dict[str, list[str]] = {}
         self._open: set[str] = set()
-        self._chunked = ""  # whose chunk came last: one without an id goes on with it
+        self._chunked = ""  # whose chunk came last: one without an id continues it
         self._size = self._work = 0
 
     def take(self, kind: str, fields: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from conformance.dialects.json_edge import mapping, string
 
 _THREAD: Final = "threadId"
 _CLIENT: Final = {"name": "reasoning-conformance", "title": None, "version": "1"}
-# Method -> the decision that refuses what is asked for.
+# Method -> the decision that refuses what is requested.
 _REFUSALS: Final = {
     "item/commandExecution/requestApproval": "decline",
     "item/fileChange/requestApproval": "decline",

@@ -59,7 +59,7 @@ class TurnItems(OpenParts):
             self._start_call(string(item.get("id")), name, is_hosted=True)
 
     def complete(self, item: dict[str, Any]) -> None:
-        """An item as it stands at its end."""
+        """An item as it is at its end."""
         kind, item_id = string(item.get("type")), string(item.get("id"))
         if kind == "reasoning":
             self._end_reasoning(item, item_id)

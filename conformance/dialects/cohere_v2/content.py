@@ -6,7 +6,7 @@ Rule 2: a delta says what its own keys say, whatever its block was announced as.
         before the start of its block, or after its end, begins a block that nobody announced.
 Rule 3: a block of thinking starts and ends explicitly, also when it stays empty. A block of text
         starts with its first characters.
-Rule 4: the plan of older models is thinking that nobody announced: it goes on until another event
+Rule 4: the plan of older models is thinking that nobody announced: it continues until another event
         of the message comes.
 """
 

@@ -78,7 +78,7 @@ def _steps_of(path: str) -> Steps:
 
 
 def _put(value: Any, steps: Steps, new: Any) -> None:
-    """Puts `new` at its place; containers on the way are made, of the kind that is asked for."""
+    """Puts `new` at its place; containers on the way are made, of the kind that is requested."""
     for step, following in zip(steps, (*steps[1:], None), strict=True):
         made = new if following is None else [] if isinstance(following, int) else {}
         if not _fits(value, step):
@@ -92,7 +92,7 @@ def _put(value: Any, steps: Steps, new: Any) -> None:
 
 
 def _fits(value: Any, step: str | int) -> bool:
-    """Whether the step leads into the container, or one behind its last element."""
+    """Whether the step leads into the container, or one after its last element."""
     if isinstance(step, int):
         return isinstance(value, list) and step <= len(value)
     return isinstance(value, dict)

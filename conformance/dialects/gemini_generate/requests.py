@@ -40,7 +40,7 @@ def _ask_body(question: Question) -> dict[str, Any]:
 
 
 def _next_turns(after: Continuation) -> list[Any]:
-    """The history after an answer, its parts as they came: a signature stays where it stood."""
+    """The history after an answer, its parts as they came: a signature stays where it was."""
     parts = [dict(event.data) for event in after.events if _is_part(event.type, event.data)]
     kept = [_received(part) for part in parts] if after.keeps_thinking else _without_thoughts(parts)
     results = [
@@ -120,7 +120,7 @@ def _read(entry: Any) -> HistoryEntry:
 
 
 def _stated_calls(calls: Iterable[dict[str, Any]]) -> Iterator[HistoryCall]:
-    """Each call with all of its arguments; those without a name go on with the one before."""
+    """Each call with all of its arguments; those without a name continue the one before."""
     begun: dict[str, Any] | None = None
     partial = PartialArgs()
     for call in (*calls, None):

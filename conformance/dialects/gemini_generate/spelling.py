@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-# What stands under these keys is of the user.
+# What is under these keys is of the user.
 _OWN: Final = frozenset({"args", "response", "parameters", "responseSchema", "labels"})
 _DEEPEST: Final = 8  # contents, a content, its parts, a part, a call: no key of ours is deeper
 _JOINT: Final = re.compile(r"(?<=[a-z0-9])_([a-z])")

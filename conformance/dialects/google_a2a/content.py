@@ -2,7 +2,7 @@
 
 Rule 1: messages of a task that is under way tell of the work, often in pieces: their texts have the
         phase `commentary`. What artifacts, a lone message and the last status say has none.
-Rule 2: parts whose metadata mark them as thoughts are thinking, wherever they stand.
+Rule 2: parts whose metadata mark them as thoughts are thinking, wherever they are.
 Rule 3: agents say again as a whole what they streamed, in a message, an artifact or both; that is
         not said again (`repeated_texts.py`). Appended chunks always say something new.
 Rule 4: an artifact that is not appended replaces the one with its id.

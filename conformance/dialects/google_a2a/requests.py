@@ -67,7 +67,7 @@ def _message(body: Any) -> Any:
 
 
 def context_of(body: Any) -> str:
-    """The context that a request goes on with, empty where it names none."""
+    """The context that a request continues with, empty where it names none."""
     return string(mapping(_message(body)).get("contextId"))
 
 

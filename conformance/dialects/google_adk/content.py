@@ -1,7 +1,7 @@
 """What one invocation of ADK has said so far, agent by agent.
 
 Rule 1: agents may run side by side: an agent is identified by its author and its branch.
-Rule 2: fragments are what a user sees. The whole event behind them says them again: thinking and
+Rule 2: fragments are what a user sees. The whole event after them says them again: thinking and
         text count from it only where no fragment had any.
 Rule 3: calls, results and signatures count from whole events: a fragment is a hint.
 Rule 4: an agent has settled when its last event was whole, and nothing that it called waits.

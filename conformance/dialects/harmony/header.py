@@ -1,7 +1,7 @@
 """The header of a message: all between `<|start|>` and `<|message|>`.
 
 Read as `openai-harmony` reads it: the channel ends at white space or the next marker; what is left
-are words, of which the first is the role. The recipient may stand on either side of the channel.
+are words, of which the first is the role. The recipient may be on either side of the channel.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TO: Final = "to="
 class Header(Struct, frozen=True):
     """What a header states; what it does not state is empty. `rest` are words that say nothing.
 
-    `content_type` is what stands behind `<|constrain|>`, or the last word of a header with a
+    `content_type` is what comes after `<|constrain|>`, or the last word of a header with a
     recipient.
     """
 

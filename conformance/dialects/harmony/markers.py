@@ -26,7 +26,7 @@ _BEGINNING: Final = re.compile(r"<(?:\|\w{0,32}\|?)?\Z", re.ASCII)
 _LONGEST: Final = 36
 
 Piece = tuple[str, str]
-"""The name of a marker, empty for text between markers; and what stands there."""
+"""The name of a marker, empty for text between markers; and what is there."""
 
 
 class MarkerSplitter:
@@ -49,7 +49,7 @@ class MarkerSplitter:
 
 
 def split_markers(text: str) -> Iterator[Piece]:
-    """Markers, and the text before, between and behind them."""
+    """Markers, and the text before, between and after them."""
     at = 0
     for match in _MARKER.finditer(text):
         if match.start() > at:

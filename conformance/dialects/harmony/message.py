@@ -44,7 +44,7 @@ class Messages:
         self._place: Place = "header"
         self._number = 0
         self._head: list[str] = []  # the header while it comes
-        self._has_role = False  # `<|start|>` stands before it
+        self._has_role = False  # `<|start|>` is before it
         self._header = Header(ASSISTANT)
         self._block: Block | None = None
         self._call: ToolCall | None = None

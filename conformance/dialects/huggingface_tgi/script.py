@@ -1,4 +1,4 @@
-"""Scripted answers of Text Generation Inference, whose thinking stands between tags."""
+"""Scripted answers of Text Generation Inference, whose thinking is between tags."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _whole_body(answer: ScriptedAnswer, request: Mapping[str, Any]) -> dict[str,
 
 
 def _thought_pieces(answer: ScriptedAnswer, request: Mapping[str, Any]) -> list[str]:
-    """None where a grammar is asked for: all of the text keeps to it."""
+    """None where a grammar is requested: all of the text keeps to it."""
     is_bound = value_at(request, "parameters", "grammar") is not None
     thought = "" if is_bound else answer.thinking
     return ["<think>", *pieces_of(thought), "</think>"] if thought else []

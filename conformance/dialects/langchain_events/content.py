@@ -7,7 +7,7 @@ Rule 3: signatures and sealed thinking come under `extras`, with the start or th
         redacted thinking is a block `non_standard` that holds the block of the provider. Each is
         said once.
 Rule 4: older servers send the pieces of a call as the whole of it so far (`block-delta`).
-Rule 5: LangGraph.js passes on the blocks of a call to Claude under Anthropic's names, beside the
+Rule 5: LangGraph.js passes on the blocks of a call to Claude under Anthropic's names, next to the
         pieces of rule 4.
 """
 

@@ -14,7 +14,7 @@ from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "langchain.events"
 PREFIX: Final = "lc."
-"""What stands before the name of an event here."""
+"""What is before the name of an event here."""
 LIFECYCLE: Final = "lc.lifecycle"
 OTHER: Final = "lc.other"
 ERROR: Final = "lc.error"

@@ -2,7 +2,7 @@
 
 Rule 1: the text is the content itself, or its blocks `text`.
 Rule 2: thinking is in the blocks `thinking` (Anthropic), `reasoning` (Responses, and messages of
-        version v1) and `reasoning_content` (Bedrock), or beside the content under
+        version v1) and `reasoning_content` (Bedrock), or next to the content under
         `additional_kwargs.reasoning_content`. Where blocks hold some, those alone count.
 Rule 3: signatures, encrypted and redacted thinking are opaque.
 Rule 4: a block `non_standard` holds the block of the provider.
@@ -46,7 +46,7 @@ class Piece(NamedTuple):
 
 
 def pieces_of(message: Mapping[str, Any]) -> list[Piece]:
-    """All pieces of a message, thinking beside its content first."""
+    """All pieces of a message, thinking next to its content first."""
     content = message.get("content")
     blocks = [content] if isinstance(content, str) else elements(content)
     found = [piece for block in blocks for piece in _block(block)]

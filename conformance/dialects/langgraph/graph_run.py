@@ -2,7 +2,7 @@
 
 Rule 1: a message is known by its id. Models of OpenAI announce it under another one: an empty chunk
         of an id that its response has, too, is of the message that begins next in that node.
-Rule 2: what stands before the last message of a person is history. The first state of a run, or of
+Rule 2: what is before the last message of a person is history. The first state of a run, or of
         a graph in it, is what was there before: all messages of models in it are history. Later
         states say what no chunk said.
 Rule 3: a run has settled where no message is open.
@@ -191,7 +191,7 @@ class GraphRun:
 
 
 def messages_in(value: Any, depth: int = _DEPTH) -> Iterator[dict[str, Any]]:
-    """Messages of models anywhere in a state: those behind the last one of a person."""
+    """Messages of models anywhere in a state: those after the last one of a person."""
     if isinstance(value, dict):
         if string(value.get("type")) in OF_MODEL and "content" in value:
             yield value

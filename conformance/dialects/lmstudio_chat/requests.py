@@ -1,6 +1,6 @@
 """Requests of LM Studio's chat: what was said before stays with the server.
 
-A request names the answer that it carries on (`previous_response_id`), and says what is new.
+A request names the answer that it continues (`previous_response_id`), and says what is new.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 NAME: Final = "lmstudio.chat"
 PREFIX: Final = "lm."
-"""What stands before the type of an event in its name here: some are those of semantic events."""
+"""What is before the type of an event in its name here: some are those of semantic events."""
 BODY: Final = "lm.body"
 UNKNOWN: Final = "lm.unknown"
 EVENTS: Final = EventTable(

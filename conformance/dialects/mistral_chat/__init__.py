@@ -1,8 +1,8 @@
 """The chat of Mistral's API: Chat Completions whose content may be parts, thinking among them.
 
-What makes it a dialect of its own is the API that publishes it: its schema knows parts where others
+What makes it a separate dialect is the API that publishes it: its schema knows parts where others
 have fields, its switches and its refusals are its own. A stream that shows no such part cannot be
-told from Chat Completions, and is read as these where nobody says more.
+distinguished from Chat Completions, and is read as these where nobody says more.
 """
 
 from __future__ import annotations

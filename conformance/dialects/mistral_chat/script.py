@@ -1,4 +1,4 @@
-"""Scripted answers of Mistral's chat: the first text stands beside the last thinking."""
+"""Scripted answers of Mistral's chat: the first text stands next to the last thinking."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the deltas of one run differ in; None for a payload that is no delta.
 
 A payload with two texts, several details or an empty text has no columns: it is read alone.
-Thinking that a gateway repeats beside it (OpenRouter in `reasoning_details`, LiteLLM in
+Thinking that a gateway repeats next to it (OpenRouter in `reasoning_details`, LiteLLM in
 `thinking_blocks`) is one text with mirrors; so is any text beside which Together repeats it as that
 of a completion, with the token's number.
 """

@@ -69,7 +69,7 @@ def thinking(delta: dict[str, Any], fields: Fields) -> tuple[Channel, str, list[
 
 
 def _own_field(delta: dict[str, Any], fields: Fields) -> str:
-    """Thinking in a field of its own; empty if there is none."""
+    """Thinking in a separate field; empty if there is none."""
     if fields:
         for path in fields.get("thinking", ()):
             if text := text_at(delta, *path.split(".")):

@@ -118,7 +118,7 @@ def _call_starts(stream: Stream) -> list[int]:
 
 
 def _thinking_before_call(stream: Stream) -> list[int]:
-    """The last thinking before the first call, where it stands alone in its chunk."""
+    """The last thinking before the first call, where it is alone in its chunk."""
     calls = _call_starts(stream)[:1]
     return [n for n in delta_places(stream, "thinking")[-1:] if calls and n < calls[0]]
 

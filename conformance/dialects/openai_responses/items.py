@@ -157,7 +157,7 @@ class Items:
         return item
 
     def _phase(self, kind: str) -> str:
-        """That of thinking behind a message which announced a hosted call, and behind that call."""
+        """That of thinking after a message which announced a hosted call, and after that call."""
         if kind == "message":
             self._before = kind
         elif self._before and kind.endswith("_call") and kind not in _CALLERS_OWN:

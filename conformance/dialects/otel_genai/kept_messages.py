@@ -19,7 +19,7 @@ Fields = Mapping[str, Any]
 
 
 def as_messages(value: Any) -> list[dict[str, Any]]:
-    """The messages of an input or an output; none where nothing known stands there."""
+    """The messages of an input or an output; none where nothing known is there."""
     value = _decoded(value)
     if isinstance(value, str):
         return [_new_message("assistant", [_new_part("text", content=value)])]

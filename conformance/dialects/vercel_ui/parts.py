@@ -22,7 +22,7 @@ from conformance.dialects.tool_call import ToolCall
 
 OVERFLOW: Final = "vercel.ui.overflow"
 
-# Key below the name of a provider -> what kind of opaque data stands there.
+# Key below the name of a provider -> what kind of opaque data is there.
 OPAQUE_KEYS: Final = {
     "signature": "signature",
     "thoughtSignature": "signature",

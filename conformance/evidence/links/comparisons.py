@@ -329,9 +329,9 @@ def _beside_kept(given: GatheredEnd, back: GatheredEnd, *, name: str, where: str
         return f"exchange {name} is of another conversation than the one that the request names"
     if back.type == RESUMED:
         had = view(given.taken.parts[0])
-        return f"exchange {name} ended as {had}, but the request goes on from it"
+        return f"exchange {name} ended as {had}, but the request continues it"
     if back.type == NAMED:
-        return f"exchange {name} was not to be stored, but the request goes on from it"
+        return f"exchange {name} was not to be stored, but the request continues it"
     if back.type == AGAIN:
         again = view(back.taken.parts[0])
         return f"the server keeps exchange {name}, but {where} has {again} of it again"

@@ -13,7 +13,7 @@ neither before nor after each other. A state may record that something came in t
 forgets it when the next frame begins.
 Rule 3: an obligation that is still open is a violation at a clean end of stream, and inconclusive
 where an error event came or we or the transport broke the stream.
-Rule 4: nothing grows without a cap; beyond it the rule ends with an error of its own.
+Rule 4: nothing grows without a cap; beyond it the rule ends with a separate error.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Context:
 class Letter:
     """What one event means to the rules that share a slice: the names it answers to, rule by rule.
 
-    None stands where the event does not concern a rule. Letters are compared by identity: equal
+    None is where the event does not concern a rule. Letters are compared by identity: equal
     ones are one object, as far as they are remembered at all (`code` is negative where not).
     """
 

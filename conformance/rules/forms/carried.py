@@ -33,7 +33,7 @@ KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "value": (str, dict, list, int, float, bool, type(None)),
     ABSENT: (type(MISSING),),
 }
-"""What may stand at a path, as a table says it: the types of decoded JSON."""
+"""What may be at a path, as a table says it: the types of decoded JSON."""
 _STRICT: Final = {FILLED: "text", COUNT: "number"}  # a kind within a wider one
 _VALUES: Final = ("text", "object", "list", "number", "boolean", "null")
 _SHOWN: Final = {
@@ -99,7 +99,7 @@ def _spelled_out(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 Rows = Sequence[tuple[tuple[str, ...], CarriedField]]
-"""Paths, cut into segments, with what may stand there."""
+"""Paths, cut into segments, with what may be there."""
 
 
 class CarriedValue:

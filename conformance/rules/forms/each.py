@@ -81,7 +81,7 @@ class EachMachine(Machine):
         return state, self._first if state is OPEN else self._later
 
 
-_REFERENCES: Final = ("$ref", "$dynamicRef")  # to what stands elsewhere in the schema
+_REFERENCES: Final = ("$ref", "$dynamicRef")  # to what is elsewhere in the schema
 _FOLLOWING: Final = ("then", "else")
 _SILENT: Final = frozenset({"if", "$schema", "$id", "$comment", "$defs", "title", "description"})
 

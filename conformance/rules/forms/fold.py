@@ -191,7 +191,7 @@ class Fold(Form, frozen=True):
 
 
 def _unlike_words(pattern: str) -> str:
-    """What a text should be; a name such as `$marked_line` says more than the pattern behind it."""
+    """What a text should be; a name such as `$marked_line` says more than the pattern after it."""
     if pattern.startswith("$"):
         return f"text without a {pattern[1:].replace('_', ' ')}"
     return f"text that does not match {pattern!r}"

@@ -52,7 +52,7 @@ LONGEST: Final = 64 * 1024
 MOST_PARTS: Final = 64
 THREE_TEXTS: Final = 3
 LETTERS: Final = 12
-_GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # a sentence goes on after these
+_GOES_ON: Final = frozenset(",;(-\u2013\u2014")  # a sentence continues after these
 
 
 class _DeltaPairs:

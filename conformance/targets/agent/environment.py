@@ -16,7 +16,7 @@ from typing import Final
 from conformance.core.errors import UsageError
 from conformance.targets.passed_environment import passed_environment
 
-KEY: Final = "played"  # what stands where a key is asked for; no key of the user's is passed on
+KEY: Final = "played"  # what is where a key is requested; no key of the user's is passed on
 _URLS: Final[Mapping[str, str]] = {
     "OPENAI_BASE_URL": "{url}/v1",
     "OPENAI_API_BASE": "{url}/v1",

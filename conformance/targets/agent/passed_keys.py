@@ -95,7 +95,7 @@ def _is_key(name: str, value: str) -> bool:
         return True
     if segments[-1] in _LIKELY or segments[-1].endswith(_ENDINGS):
         return is_token(data) or is_key_like(value)
-    # A word behind it says which one it is (`_PROD`), or that it is none (`TOKEN_LIMIT`).
+    # A word after it says which one it is (`_PROD`), or that it is none (`TOKEN_LIMIT`).
     return not (_LIKELY | _SURE).isdisjoint(segments) and is_key_like(value)
 
 

@@ -56,7 +56,7 @@ class _OutputReader(StreamReader):
             self.feed_eof()
 
     def end_after(self, size: int) -> None:
-        """Nothing follows behind so many bytes that are not read yet."""
+        """Nothing follows after so many bytes that are not read yet."""
         self._ends_at = self._fed + size
         self.feed_data(b"")
 
@@ -109,7 +109,7 @@ class AgentProcess:
     async def next_lines(self) -> list[bytes]:
         """The next lines with their ends, at least one; none at the end of its output.
 
-        What stands behind the last line end is a line, too. Raises LongLineError.
+        What comes after the last line end is a line, too. Raises LongLineError.
         """
         while data := await self._stdout.read(_READ):
             *whole, rest = data.split(b"\n")
@@ -142,7 +142,7 @@ class AgentProcess:
         self._tail = b""
 
     def stderr_words(self) -> str:
-        """The end of its stderr since the last turn, behind another message; empty for nothing."""
+        """The end of its stderr since the last turn, after another message; empty for nothing."""
         tail = self._tail.decode("utf-8", "replace").strip()
         return stderr_words(tail)
 

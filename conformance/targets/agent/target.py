@@ -193,7 +193,7 @@ class _Turn:
         """Raises NoAnswerError where the agent cannot be asked, or says nothing at all."""
         try:
             if self._conversation is not None:
-                # What came behind the turn before is not said in this one.
+                # What came after the turn before is not said in this one.
                 self._read_lines(await self._next_lines(_INSTANT) or [])
                 self._send_messages(self._conversation.ask(body))
             await self._take_lines(stops=stops)
@@ -298,5 +298,5 @@ class _Turn:
     def _why_no_answer(self) -> str:
         refusal = self._conversation.refusal if self._conversation is not None else ""
         why = f"the agent cannot be prompted: {refusal}" if refusal else self.fault
-        stray = f"; it wrote what is no JSON: {self._stray}" if self._stray else ""
+        stray = f"; it wrote text that is not JSON: {self._stray}" if self._stray else ""
         return f"{why or 'the agent said nothing'}{stray}"

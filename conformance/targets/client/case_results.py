@@ -137,7 +137,7 @@ class GatheredReplays(Struct):
 def answer_digest(answered: AdapterAnswer) -> tuple[Any, ...]:
     """What a client told, however it was cut into deltas: equal for equal answers.
 
-    An empty delta is never joined, since it is a fault of its own.
+    An empty delta is never joined, since it is a separate fault.
     """
     runs = groupby(enumerate(answered.events), key=_run_key)
     joined = ((key[0], "".join(_delta_text(event) for _, event in run)) for key, run in runs)

@@ -387,7 +387,7 @@ def _compared_types(
 
 
 def is_broken(sent: Transcript) -> bool:
-    """Whether the answer broke off, be it behind its last event."""
+    """Whether the answer broke off, be it after its last event."""
     return sent.client_end != "completed" or sent.exchange.end != "eof"
 
 

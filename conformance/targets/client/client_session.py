@@ -74,7 +74,7 @@ class ClientOptions(Struct, frozen=True):
     """How a client is run. `deadline` is seconds per case; `save` keeps what it reported.
 
     `only` names the one way in which recordings are replayed; `call` is the command of the run.
-    `passed` are variables of our environment that the adapter gets beside the usual ones.
+    `passed` are variables of our environment that the adapter gets in addition to the usual ones.
     Of `server`, unless it is a profile of clients, only that system's recordings are replayed.
     """
 
@@ -307,7 +307,7 @@ class ClientSession:
         if self.options.save is None:
             return
         dialect = judging.dialect.name
-        # A recording names no file: whoever checks it has the profile beside it.
+        # A recording names no file: whoever checks it has the profile next to it.
         is_file = (self.chosen.profile or "").endswith((".yaml", ".yml"))
         header = Header(
             origin="synthetic",

@@ -115,7 +115,7 @@ _ENDINGS: Final = {
     "A-block-without-end": b"id: 9\ndata: @POISON@\n",
     "A-character-without-end": b"data: \xe2\x80",
 }
-# Blocks that dispatch nothing, to stand between two events.
+# Blocks that dispatch nothing, to be between two events.
 _BLOCKS: Final = {
     "A-block-without-data": b"event: ping\n\n",
     "A-only-an-id": b"id: 7\n\n",
@@ -225,7 +225,7 @@ def _each_data(start: bytes) -> _LineEdit:
 
 
 def _data_first(raw: bytes) -> bytes:
-    """The data before the other fields, and an id behind it."""
+    """The data before the other fields, and an id after it."""
     lines = raw.rstrip(b"\r\n").split(b"\n")
     data = [line for line in lines if line.startswith(b"data")]
     rest = [line for line in lines if not line.startswith(b"data")]

@@ -44,7 +44,7 @@ from conformance.targets.replay import ServedRequest
 KNOB: Final = "history_models"
 _OK: Final = 200
 BODIES: Final = "bodies"
-# `extract` has no options, so it cannot say that thinking stands inside the text.
+# `extract` has no options, so it cannot say that thinking is inside the text.
 _IN_TEXT: Final = frozenset({"markers", "include_thinking"})
 
 
@@ -198,7 +198,7 @@ def _history_policy(profile: Profile) -> str:
 
 
 def _models_to_continue(profile: Profile, model: str) -> list[str]:
-    """The models to go on with: one of either kind where thinking goes back by model."""
+    """The models to continue with: one of either kind where thinking goes back by model."""
     if "history-by-model" not in profile.promises:
         return [model]
     either = (models_matching(profile, KNOB, matches=matches) for matches in (True, False))
@@ -214,7 +214,7 @@ def _turn_exchanges(
 
 
 def _repeated_request(seen: Sequence[ServedRequest]) -> HarnessFault | None:
-    """Where an answer that had begun well was asked for again; who looks its model up does not."""
+    """Where an answer that had begun well was requested again; who looks its model up does not."""
     requests = [each for each in seen if each.exchange or each.why]
     begun = [each for each in requests[:-1] if each.sent and each.status == _OK]
     if not begun:

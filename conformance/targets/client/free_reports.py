@@ -1,6 +1,6 @@
 """What a client may report otherwise than it was sent, and be right.
 
-Some servers repeat the finish beside the usage, and clients show one. Chunks of Gemini may state a
+Some servers repeat the finish next to the usage, and clients show one. Chunks of Gemini may state a
 reason on the way, be it the one that means none, and clients show what each chunk states. Clients
 with one view of thinking do not name its channel, raw or summary. A call that ends at the limit of
 tokens, in the middle of its arguments, is none that anybody can carry out, and many clients report

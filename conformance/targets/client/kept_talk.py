@@ -41,7 +41,7 @@ def talk_fault(
     sent: Transcript,
     talk: RepeatedTalk,
     *,
-    is_inline: bool = False,
+    is_inline: bool,
 ) -> HarnessFault | None:
     """What `talk` loses or alters of an answer, `sent`, and of the entries `given` before it.
 

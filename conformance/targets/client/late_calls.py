@@ -29,7 +29,7 @@ def calls_at_finish(
 ) -> Sequence[Mapping[str, Any]]:
     """What a client told, with every call at the finish of its choice.
 
-    A call that was reported behind the finish stays there, unless `is_after_finish` permits that.
+    A call that was reported after the finish stays there, unless `is_after_finish` permits that.
     """
     keys = [(str(each["type"]), each.get("choice", 0)) for each in events]
     return [events[at] for at, _ in _order(keys, is_after_finish=is_after_finish)]

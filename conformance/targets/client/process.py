@@ -68,7 +68,7 @@ class AdapterBounds(Struct, frozen=True):
 class AdapterProcess:
     """A running adapter; a context manager that ends it. Raises UsageError if it cannot start.
 
-    `passed` are variables of our environment that it gets beside the usual ones.
+    `passed` are variables of our environment that it gets in addition to the usual ones.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Records what passes between a client and a server.
 
-`RecordingProxy` stands between them; `record_directly` is the client itself. Both record each chunk
+`RecordingProxy` is between them; `record_directly` is the client itself. Both record each chunk
 as it comes, cut as it came: a `RecordingFolder` at once, a `RecordingQueue` in another process.
 """
 

@@ -57,7 +57,7 @@ def decoded_head(response: Response, encoding: str) -> Response:
 
 
 def _request_size(request: Request) -> int:
-    """At least the bytes that redaction has to look through."""
+    """At least the bytes that redaction has to search."""
     head = sum(len(name) + len(value) for name, value in request.headers)
     body = len(msgspec.json.encode(request.json)) if request.json else len(request.raw or b"")
     return len(request.path) + head + body
@@ -319,7 +319,7 @@ class ExchangeRecorder:
             with self.file.limit_time(_LEAST_S + self.held_bytes / _LEAST_SPEED):
                 return body.close() if closes else list(body.feed_all(chunks))
         except OverTimeError as over:
-            # What a chunk that was broken off left behind is nothing to go on with.
+            # What a chunk that was broken off left behind is nothing to continue with.
             self.give_up(str(over))
             return ()
 

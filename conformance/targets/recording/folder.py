@@ -1,9 +1,9 @@
 """A folder of cassettes, one per conversation, written while they happen.
 
-What a request repeats says which conversation it carries on:
+What a request repeats says which conversation it continues:
 
 Rule 1: a request that names an earlier response (`previous_response_id`) follows it.
-Rule 2: a request whose history begins with all that an earlier request sent, and goes on with an
+Rule 2: a request whose history begins with all that an earlier request sent, and continues an
 answer, follows that one; the longest such beginning counts.
 Rule 3: where two exchanges fit alike, nothing is claimed.
 """
@@ -50,7 +50,7 @@ class Conversations:
         self._answered: OrderedDict[str, ExchangePlace] = OrderedDict()
 
     def preceding_exchange(self, request: Request) -> ExchangePlace | None:
-        """The exchange that this request carries on; None if that is not known."""
+        """The exchange that this request continues; None if that is not known."""
         body = request.json
         if not isinstance(body, dict):
             return None
@@ -74,7 +74,7 @@ class Conversations:
             _forget_oldest(self._turns)
 
     def remember_answer(self, start: bytes, turn: ExchangePlace) -> None:
-        """This exchange's body began like this: the id of a response stands there, if anywhere."""
+        """This exchange's body began like this: the id of a response is there, if anywhere."""
         for match in filter(None, (pattern.search(start) for pattern in _ANSWER_IDS)):
             self._answered[match[1].decode()] = turn
             _forget_oldest(self._answered)
@@ -111,7 +111,7 @@ _MOST_OPEN: Final = 128
 
 
 class RecordingFolder:
-    """Opens a cassette for each conversation, and finds the one that a request carries on.
+    """Opens a cassette for each conversation, and finds the one that a request continues.
 
     Raises CassetteError where the folder cannot be made.
     """

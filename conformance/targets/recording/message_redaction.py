@@ -1,7 +1,7 @@
 """Messages of a WebSocket on their way into a cassette: written as soon as nothing can change them.
 
 A secret may be spelled out over the messages of one answer. So messages wait until every answer
-that was asked for or begun has ended, and are redacted together then; what waits is bounded.
+that was requested or begun has ended, and are redacted together then; what waits is bounded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The relay's side of recording: what is reported goes to a process of its own, and nobody waits.
+"""The relay's side of recording: what is reported goes to a separate process, and nobody waits.
 
 Rule 1: messages are collected for some milliseconds and then written to a socket. What is still
 here when the recorder is killed is lost; what is in the socket is written by the other process.
@@ -75,7 +75,7 @@ class MessageSink(Protocol):
 
 
 class RecordingQueue:
-    """Records in a folder by a process of its own, from `start` to `close`.
+    """Records in a folder by a separate process, from `start` to `close`.
 
     `tell` hears of every exchange once it is written. Raises CassetteError where the folder
     cannot be made.
@@ -191,7 +191,7 @@ class RecordingQueue:
                 self._fail(HarnessError(f"{why}{self._unwritten_names()}"))
 
     def _unwritten_names(self) -> str:
-        """Exchanges whose recordings are missing or torn, behind a message."""
+        """Exchanges whose recordings are missing or torn, after a message."""
         names = list(self._unwritten.values())
         more = [f"{len(names) - _MOST_NAMED} more"] if names[_MOST_NAMED:] else []
         named = ", ".join([*names[:_MOST_NAMED], *more])

@@ -59,7 +59,7 @@ class _RelayedSide:
         self.reader, self.writer, self.early = taken
         self.frames = SocketReader(side)
         self.fault: SocketFault | None = None
-        self.is_cut = False  # what was passed on ends in the midst of a frame
+        self.is_cut = False  # what was passed on ends in the middle of a frame
         self._budget = budget
         self._reserved = 0
 

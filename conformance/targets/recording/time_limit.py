@@ -1,4 +1,4 @@
-"""Limits of time for one piece of work, in the main thread of a process of its own."""
+"""Limits of time for one piece of work, in the main thread of a separate process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ProcessorClock:
         signal.signal(signal.SIGALRM, self._ring)
 
     def end_by(self, end: float | None) -> None:
-        """No work goes on after that, by `perf_counter`; None: as long as it takes."""
+        """No work continues after that, by `perf_counter`; None: as long as it takes."""
         self._end = end
 
     @contextmanager

@@ -134,7 +134,7 @@ class ReplayConnection(asyncio.Protocol):
         return RequestReader(self._state.limits.head, self._state.limits.body)
 
     def _feed_early_bytes(self) -> None:
-        """What came while an answer was under way; what comes now stands behind it."""
+        """What came while an answer was under way; what comes now comes after it."""
         early, self._early = bytes(self._early), bytearray()
         if not self._transport.is_closing():
             self._transport.resume_reading()

@@ -1,7 +1,7 @@
 """Which recorded exchange answers a request.
 
 Rule 1: method, path, query, telling headers and canonical body must match. A path is compared
-from behind its first version segment (`/v1/responses`, `/api/v1/responses` and `/responses` are
+from after its first version segment (`/v1/responses`, `/api/v1/responses` and `/responses` are
 one), and among equals the same path wins; `exact_paths` takes only that.
 Rule 2: what was not recorded cannot differ: without a recorded body any body matches, without a
 recorded request any POST does, and both only where nothing matches better.
@@ -107,13 +107,13 @@ def requested_version(dialect: Dialect, body: Any) -> str:
 
 
 def path_below_version(path: str) -> str:
-    """The path from behind its first version segment."""
+    """The path from after its first version segment."""
     found = _VERSION.match(path)
     return path[found.end() :] if found else path
 
 
 _SERVED: Final = {"upstream": ("", "upstream"), "downstream": ("", "downstream", "app")}
-"""Side that is asked for -> hops that are on it."""
+"""Side that is requested -> hops that are on it."""
 
 
 class ExchangeIndex:

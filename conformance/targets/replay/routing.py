@@ -20,7 +20,7 @@ _DEEPEST: Final = 16  # segments of a name
 
 
 class RoutedRequest(NamedTuple):
-    """The name and session of a request's prefix, the path behind it, and what answers it."""
+    """The name and session of a request's prefix, the path after it, and what answers it."""
 
     name: str
     session: str
@@ -77,7 +77,7 @@ class MountTable(dict[str, MountedRecordings]):
         return RoutedRequest(name, session, rest or "/", found)
 
 
-def url_prefix(name: str = "", session: str = "") -> str:
+def url_prefix(name: str, session: str) -> str:
     """The prefix that reaches a recording and a session; empty for everything."""
     if not name and not session:
         return ""

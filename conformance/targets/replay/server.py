@@ -107,7 +107,7 @@ class ReplayServer:
         return f"http://{bracketed(self._address[0])}:{self.port}"
 
     def base_url(self, name: str = "", session: str = "") -> str:
-        """The URL that reaches one recording, in a session of its own if one is named.
+        """The URL that reaches one recording, in a separate session if one is named.
 
         The client's paths come below it: clients of OpenAI's APIs want `/v1` appended.
         """

@@ -166,7 +166,7 @@ class SocketPlayer:
         """The message of step `at`, or its first `left` bytes."""
         message = script.steps[at].message
         kind: FrameKind = "binary" if message.binary else "text"
-        if len(message.data) > left:  # a cut in the midst of a message
+        if len(message.data) > left:  # a cut in the middle of a message
             whole = next(message_frames(kind, (message.data,), "server"))
             self._transport.write(whole[: len(whole) - len(message.data) + left])
             return

@@ -38,7 +38,7 @@ class SocketStep(NamedTuple):
 class SocketScript:
     """One WebSocket. `size` bytes of the server's messages are sent, of `whole`.
 
-    Where an option breaks it off, `is_broken`: the client's messages behind that are not waited
+    Where an option breaks it off, `is_broken`: the client's messages after that are not waited
     for. `code` is that of our close.
     """
 

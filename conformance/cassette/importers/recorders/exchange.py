@@ -37,7 +37,7 @@ _DIGITS: Final = 3
 
 
 class KeptBody(NamedTuple):
-    """A body as a recorder kept it; `chunks` may still be packed, `path` is where it stands."""
+    """A body as a recorder kept it; `chunks` may still be packed, `path` is where it is."""
 
     chunks: tuple[Chunk, ...]
     fidelity: Fidelity

@@ -168,7 +168,7 @@ def _txtar_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
 
 
 def _insta_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
-    """The stream behind the head of a snapshot; other values of a test are none."""
+    """The stream after the head of a snapshot; other values of a test are none."""
     head = _SNAPSHOT.match(file.data)
     if head is not None and file.data.startswith(_STREAMS, head.end()):
         body, line = _stream_alone(file.data[head.end() :]), head[0].count(b"\n") + 1
@@ -176,7 +176,7 @@ def _insta_entries(file: ForeignFile, _row: Recorder) -> Iterator[Entry]:
 
 
 def _stream_alone(text: bytes) -> bytes:
-    """A stream without the object that a test wrote behind it."""
+    """A stream without the object that a test wrote after it."""
     found = _SEEN_AFTER.search(text)
     if found is None or decode_json(text[found.end() :].decode("utf-8", "replace")) is NOT_JSON:
         return text

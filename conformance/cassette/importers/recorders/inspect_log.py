@@ -1,7 +1,7 @@
 """Calls of a model in logs of inspect_ai: each sample has its events, some of which are calls.
 
 A log is a document of JSON, or an archive (`.eval`) with a document for each sample. A long text
-stands once, in `attachments` of its sample, and what requests repeat of a conversation in a pool,
+appears once, in `attachments` of its sample, and what requests repeat of a conversation in a pool,
 `events_data.calls`: a call states ranges of it (inspect_ai, `log/_condense.py`, `event/_pool.py`).
 
 Rule 1: a call without an answer is left out: it failed before one came, or was no call.

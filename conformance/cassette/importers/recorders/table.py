@@ -7,7 +7,7 @@ WireMock's stub mappings, the test proxy of Azure's SDKs (`RecordEntry.cs`), Pol
 req_llm (`test/support/transcript.ex`), talkcody (`llm/testing/recorder.rs`), Mastra's recorder
 over MSW (`llm-recorder.ts`), pi of Rust (`vcr.rs`), Instructor for PHP, ccproxy, test-server of
 Google (`internal/store`), seinfeld of Braintrust, httpmock of Rust (`data.rs`), httprr and txtar
-of Go; those of answers alone have a module of their own.
+of Go; those of answers alone have a separate module.
 """
 
 from __future__ import annotations
