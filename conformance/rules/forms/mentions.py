@@ -1,7 +1,8 @@
 """Search for markers in text that may also just mention them.
 
 Rule 1: a marker in a fenced block of code, or in a code span that closes on its line, is a mention.
-Rule 2: so is one between two quotation marks, brackets or stars right before and after it.
+Rule 2: so is one between two quotation marks, brackets or stars right before and after it. A marker
+        that ends inside a word, such as `to=functions.`, reaches to the end of that word.
 Rule 3: so is one that the request contains, outside of earlier answers of the model.
 Rule 4: while this is undecided (an open span or quotation), the next characters decide; a span that
         has not closed after LONGEST_SPAN characters, at the end of its line, or at the end of the
@@ -35,6 +36,7 @@ _QUOTES: Final = {
     "\u300c": "\u300d",
 }
 _PARTS: Final = re.compile(r"`+|\n|[^`\n]+")
+_BEGUN_WORD: Final = re.compile(r"\A[\w.\-]+")
 _LEAD: Final = " \t>-*+.0123456789"  # allowed before a fence: quotes, items of lists
 
 
@@ -230,7 +232,10 @@ class MentionSearch(Search):
         closing = _QUOTES.get(whole[start - 1 : start], "")
         if not closing:
             return False
-        return rest[0] in closing if rest else (False if is_over else None)
+        is_whole = is_over or len(rest) >= LONGEST_SPAN
+        if found.group()[-1] in "._":
+            rest = _BEGUN_WORD.sub("", rest)
+        return rest[0] in closing if rest else (False if is_whole else None)
 
     def _surplus_length(self, whole: str) -> int:
         surplus = super()._surplus_length(whole)
