@@ -18,7 +18,9 @@ from conformance.rules.forms.texts import Hit, Search
 from conformance.rules.repetition import Column
 from tests.rules.test_texts import cuts, pieces_of, streamed
 
-MARKERS = MarkerNeedles.of(["<think>", "</think>", "<|open|>think", "<|open|>", "assistantfinal", "to=tools."])
+MARKERS = MarkerNeedles.of(
+    ["<think>", "</think>", "<|open|>think", "<|open|>", "assistantfinal", "to=tools."]
+)
 SPOKEN_OF = [
     "the tag `<think>` opens it",
     "``a ` <think>`` is code",
