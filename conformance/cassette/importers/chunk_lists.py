@@ -50,9 +50,10 @@ _TIMED: Final = re.compile(
     % (_SPELLED, "|".join(_CHUNKS).encode())
 )
 _WRAPS: Final = ("data", "line")  # `Ok` of Rust holds what a program has made of an event
+_LABEL: Final = rb'"(?:id|event|dir|direction)"\s*:\s*(?:"[^"\\]{0,64}"|\d{1,18})\s*,\s*'
 _WRAPPED: Final = re.compile(
-    rb'\s*\[?\s*\{\s*(?:"(?:id|event|dir|direction)"\s*:\s*(?:"[^"\\]{0,64}"|\d{1,18})\s*,\s*){0,3}'
-    rb'"(?:%b)"\s*:\s*["{[]' % "|".join(_WRAPS).encode()
+    rb'\s*\[?\s*\{\s*(?:(?:%b){0,3}"(?:%b)"\s*:\s*["{]|(?:%b){1,3}"data"\s*:\s*\[)'
+    % (_LABEL, "|".join(_WRAPS).encode(), _LABEL)
 )
 _EPOCH: Final = ((1e9, 1e3), (1e12, 1.0), (1e15, 1e-3), (1e18, 1e-6))  # from, milliseconds per unit
 _EPOCH_SPAN: Final = 10.0
