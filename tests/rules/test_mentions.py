@@ -32,6 +32,7 @@ SPOKEN_OF = [
     "\u201c<think>\u201d and \u00ab</think>\u00bb",
     "the tag (<think>), and **<think>**",
     'I wrote "to=tools.run" in it, and (to=tools.my-files.read)',
+    'code goes into the "assistant to=tools.run" block',
     "<thinking> <think_ assistantFinal assistant final",
 ]
 HELD = [
