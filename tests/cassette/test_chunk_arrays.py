@@ -40,6 +40,8 @@ def test_arrays_of_chunks_are_put_together(tmp_path: Path, case: str) -> None:
 WRAPS: dict[str, Callable[[Any], Any]] = {
     "named": lambda each: {"event": "message", "data": each},
     "named, as text": lambda each: {"event": "message", "data": json.dumps(each)},
+    "numbered and named": lambda each: {"id": "7", "event": "chunk", "data": each},
+    "with its direction": lambda each: {"dir": "recv", "line": each},
     "data alone": lambda each: {"data": each},
 }
 
@@ -56,6 +58,30 @@ def test_payloads_are_unwrapped(tmp_path: Path, wrap: str, is_array: bool) -> No
     first, last, done = exchange.body.strip().split(b"\n\n")
     sent = [json.loads(each.removeprefix(b"data: ")) for each in (first, last)]
     assert (sent, done) == ([CHUNK, LAST], b"data: [DONE]")
+
+
+def test_payloads_that_are_lists_are_unwrapped(tmp_path: Path) -> None:
+    """Parts of a stream as LangGraph's SDK yields them."""
+    token = {"type": "AIMessageChunk", "id": "run-1", "content": "A reed", "tool_calls": []}
+    parts: list[dict[str, Any]] = [
+        {"event": "metadata", "data": {"run_id": "run-1", "attempt": 1}},
+        {"event": "messages", "data": [token, {"langgraph_node": "agent"}]},
+    ]
+    values = [{"id": str(number), **each} for number, each in enumerate(parts)]
+    recording = open_recording(stored(tmp_path, "a.json", json.dumps(values, indent=1)))
+    assert recording.kind == "wrapped-payloads"
+    [report] = check_paths([recording.path]).streams
+    assert report.dialect == "langgraph"
+
+
+def test_a_line_that_describes_the_file_is_no_payload(tmp_path: Path) -> None:
+    about = {"agent": "reed", "captured": "2026-06-01"}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {"sessionId": "s"}}
+    done = {"jsonrpc": "2.0", "id": 1, "result": {"stopReason": "end_turn"}}
+    lines = [about, {"dir": "send", "line": asked}, {"dir": "recv", "line": done}]
+    recording = open_recording(stored(tmp_path, "a.jsonl", "\n".join(map(json.dumps, lines))))
+    [exchange] = recording.exchanges
+    assert [json.loads(each.data) for each in exchange.chunks] == [asked, done]
 
 
 @pytest.mark.parametrize("others", [[{"error": "overloaded"}], [{"data": 1}], [1], []])

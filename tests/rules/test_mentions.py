@@ -18,7 +18,9 @@ from conformance.rules.forms.texts import Hit, Search
 from conformance.rules.repetition import Column
 from tests.rules.test_texts import cuts, pieces_of, streamed
 
-MARKERS = MarkerNeedles.of(["<think>", "</think>", "<|open|>think", "<|open|>", "assistantfinal"])
+MARKERS = MarkerNeedles.of(
+    ["<think>", "</think>", "<|open|>think", "<|open|>", "assistantfinal", "to=tools."]
+)
 SPOKEN_OF = [
     "the tag `<think>` opens it",
     "``a ` <think>`` is code",
@@ -29,6 +31,8 @@ SPOKEN_OF = [
     'the tags "<think>" and "</think>"',
     "\u201c<think>\u201d and \u00ab</think>\u00bb",
     "the tag (<think>), and **<think>**",
+    'I wrote "to=tools.run" in it, and (to=tools.my-files.read)',
+    'code goes into the "assistant to=tools.run" block',
     "<thinking> <think_ assistantFinal assistant final",
 ]
 HELD = [
@@ -43,6 +47,9 @@ HELD = [
     '<think>"',
     "x.assistantfinal y",
     "<|open|>think",
+    "to=tools.run {}",
+    '"to=tools.run {}"',
+    f'"to=tools.{"x" * LONGEST_SPAN}"',
     "`<think>` and <think>",
     f"`<think>{'x' * LONGEST_SPAN}`",
 ]

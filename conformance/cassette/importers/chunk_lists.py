@@ -4,6 +4,8 @@ r"""Chunks as programs write them down: a JSON array of them, or lines with the 
     ["data: {...}\n\n", ...]                               texts as they came
     {"ts": 1718000000.123, "chunk": {...}}               one a line, or in an array: with its time
     {"event": "message_start", "data": {...}}            without a time
+    {"id": "0", "event": "messages", "data": [...]}      likewise; the name shows what it is
+    {"dir": "recv", "line": {...}}                       a line of an agent, with its direction
 
 If any text holds a line end, the texts are pieces of the stream; otherwise each is a line, as a
 loop over lines gives them. A text that is JSON is a payload.
@@ -47,10 +49,11 @@ _TIMED: Final = re.compile(
     rb'\s*\[?\s*\{\s*%b\s*:\s*(?:"[^"\\]{1,64}"|[-+0-9.eE]{1,32})\s*,\s*"(?:%b)"\s*:\s*["{]'
     % (_SPELLED, "|".join(_CHUNKS).encode())
 )
-_WRAPS: Final = ("data",)  # `Ok` of Rust holds what a program has made of an event
+_WRAPS: Final = ("data", "line")  # `Ok` of Rust holds what a program has made of an event
+_LABEL: Final = rb'"(?:id|event|dir|direction)"\s*:\s*(?:"[^"\\]{0,64}"|\d{1,18})\s*,\s*'
 _WRAPPED: Final = re.compile(
-    rb'\s*\[?\s*\{\s*(?:"event"\s*:\s*"[^"\\]{1,64}"\s*,\s*)?"(?:%b)"\s*:\s*["{]'
-    % "|".join(_WRAPS).encode()
+    rb'\s*\[?\s*\{\s*(?:(?:%b){0,3}"(?:%b)"\s*:\s*["{]|(?:%b){1,3}"data"\s*:\s*\[)'
+    % (_LABEL, "|".join(_WRAPS).encode(), _LABEL)
 )
 _EPOCH: Final = ((1e9, 1e3), (1e12, 1.0), (1e15, 1e-3), (1e18, 1e-6))  # from, milliseconds per unit
 _EPOCH_SPAN: Final = 10.0
@@ -89,24 +92,38 @@ def _outer_parts(file: ForeignFile) -> Iterable[TextPart]:
 
 def _is_wrapped(file: ForeignFile) -> bool:
     """Whether objects hold one payload each, and an early one shows its API."""
-    if _WRAPPED.match(file.head) is None:
+    if _first_wrapped(file.head) is None:
         return False
     try:
-        outer = list(islice(_outer_parts(file), _LOOKED_AT))
+        outer = list(islice(_wrapped_parts(file), _LOOKED_AT))
         kept = [_unwrap_chunk(file, each, _WRAPS) for each in outer]
     except CassetteError:
         return False
+    texts = [file.head.partition(b"\n")[0], *(each.raw for each in outer)]
     speaks_itself = any(
-        spoken_dialect(decode_json(each.raw.decode("utf-8", "replace"))) for each in outer
+        spoken_dialect(decode_json(each.decode("utf-8", "replace"))) for each in texts
     )
     return not speaks_itself and _dialect_of(kept) is not None
+
+
+def _first_wrapped(head: bytes) -> int | None:
+    """How many lines stand before the first such object: none, or one that describes the file."""
+    if _WRAPPED.match(head) is not None:
+        return 0
+    first, ended, rest = head.partition(b"\n")
+    is_object = first.startswith(b"{") and first.rstrip().endswith(b"}")
+    return 1 if is_object and ended and _WRAPPED.match(rest) is not None else None
+
+
+def _wrapped_parts(file: ForeignFile) -> Iterable[TextPart]:
+    return islice(_outer_parts(file), _first_wrapped(file.head), None)
 
 
 def _read_wrapped(file: ForeignFile) -> ImportedRecording | None:
     """Objects that hold a payload each, in lines or in an array. Raises CassetteError."""
     if not _is_wrapped(file):
         return None
-    kept = [_unwrap_chunk(file, each, _WRAPS) for each in _outer_parts(file)]
+    kept = [_unwrap_chunk(file, each, _WRAPS) for each in _wrapped_parts(file)]
     return _recording_of(file, kept, timed=False)
 
 

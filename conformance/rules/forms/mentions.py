@@ -1,7 +1,9 @@
 """Search for markers in text that may also just mention them.
 
 Rule 1: a marker in a fenced block of code, or in a code span that closes on its line, is a mention.
-Rule 2: so is one between two quotation marks, brackets or stars right before and after it.
+Rule 2: so is one between two quotation marks, brackets or stars right before and after it. A marker
+        that ends inside a word, such as `to=functions.`, reaches to the end of that word, and a
+        quotation that closes there may have begun earlier: behind a name, a call goes on.
 Rule 3: so is one that the request contains, outside of earlier answers of the model.
 Rule 4: while this is undecided (an open span or quotation), the next characters decide; a span that
         has not closed after LONGEST_SPAN characters, at the end of its line, or at the end of the
@@ -34,7 +36,9 @@ _QUOTES: Final = {
     "\xab": "\xbb",
     "\u300c": "\u300d",
 }
+_CLOSING: Final = "\"'\u2019\u201d\xbb\u300d"
 _PARTS: Final = re.compile(r"`+|\n|[^`\n]+")
+_BEGUN_WORD: Final = re.compile(r"\A[\w.\-]+")
 _LEAD: Final = " \t>-*+.0123456789"  # allowed before a fence: quotes, items of lists
 
 
@@ -227,10 +231,12 @@ class MentionSearch(Search):
             closes = _closes_span(rest, self._code.span, is_over=is_over)
             if closes is not False:
                 return closes
-        closing = _QUOTES.get(whole[start - 1 : start], "")
+        closing, is_whole = _QUOTES.get(whole[start - 1 : start], ""), len(rest) >= LONGEST_SPAN
+        if found.group()[-1] in "._":
+            closing, rest = closing or _CLOSING, _BEGUN_WORD.sub("", rest)
         if not closing:
             return False
-        return rest[0] in closing if rest else (False if is_over else None)
+        return rest[0] in closing if rest else (False if is_over or is_whole else None)
 
     def _surplus_length(self, whole: str) -> int:
         surplus = super()._surplus_length(whole)
