@@ -58,13 +58,15 @@ class ApiTarget(Struct, frozen=True):
 class KeptRun(Struct, frozen=True):
     """A scenario that was run, its recording as it came, and how that was judged.
 
-    `is_deterministic` is what the recording says of its target.
+    `is_deterministic` is what the recording says of its target; `wordless` are numbers of answers
+    without thinking and text.
     """
 
     run: ScenarioRun
     evidence: Recording
     is_deterministic: bool
     results: tuple[StreamResult, ...] = ()
+    wordless: frozenset[int] = frozenset()
 
     @property
     def path(self) -> Path:
@@ -122,7 +124,8 @@ class ApiRun(Struct):
 
     def keep_outcome(self, outcome: ScenarioOutcome) -> None:
         evidence = self.write_outcome(outcome, self.target.folder)
-        self.kept[outcome.run.name] = KeptRun(outcome.run, evidence, self.deterministic)
+        run, steady, wordless = outcome.run, self.deterministic, outcome.wordless
+        self.kept[run.name] = KeptRun(run, evidence, steady, wordless=wordless)
 
     def write_outcome(self, outcome: ScenarioOutcome, folder: RunFolder) -> Recording:
         return folder.write_cassette(

@@ -152,8 +152,12 @@ def _api_notes(run: ApiRun) -> Iterator[str]:
     if run.signs and run.target.options.profile is None:
         signs = "; ".join(run.signs)
         yield f"{run.dialect}: profile {run.profile} identified by: {signs}"
-    kept = (each for scenario in run.kept.values() for each in scenario.evidence.exchanges)
-    answers = (each for each in kept if each.hop != "upstream")
+    answers = (
+        each
+        for kept in run.kept.values()
+        for each in kept.evidence.exchanges
+        if each.hop != "upstream" and each.number not in kept.wordless
+    )
     if arrived := arrival_note(get(run.dialect), run.settings.reading, answers):
         yield arrived
     if not run.deterministic and run.target.sender.upstream is None:

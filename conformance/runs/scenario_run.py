@@ -130,6 +130,12 @@ class ScenarioOutcome(Struct):
             self._transcripts[exchange.number] = (reading, transcript)
         return transcript
 
+    @property
+    def wordless(self) -> frozenset[int]:
+        """Numbers of the answers that were read, and held neither thinking nor text."""
+        known = self._transcripts.items()
+        return frozenset(number for number, (_, t) in known if not (t.thinking or t.text))
+
 
 def _without_previous(sent: Any, dialect: str) -> Any:
     """A request without what it was to continue."""

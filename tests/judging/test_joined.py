@@ -105,6 +105,17 @@ def test_most_of_a_long_stream_is_joined(dialect: str) -> None:
     assert sum(part.is_joined for part in parts) > 0
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_deltas_after_many_other_frames_are_joined(dialect: str) -> None:
+    body = b"".join((*ODD[:2] * DELTAS, *stream(dialect)))
+    exchange = Exchange(chunks=(Chunk(body),))
+    together, singly = (
+        list(read_joined(exchange, get(dialect), Reading(), joins=joins)) for joins in (True, False)
+    )
+    assert sum(part.is_joined for part in together) > 0
+    assert facts(together, exchange) == facts(singly, exchange)
+
+
 def test_a_short_stream_is_read_frame_by_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     frames = stream("openai.chat")[:12]

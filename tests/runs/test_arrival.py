@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 
+from msgspec.structs import replace
+
 from conformance.core.events import Chunk, Exchange
 from conformance.core.reading import Reading
 from conformance.dialects import get
 from conformance.runs.arrival import arrival, arrival_note
+from conformance.runs.plan import ScenarioRun
+from conformance.runs.scenario_run import ScenarioOutcome
+from conformance.scenarios import load_scenarios
 
 CHAT = get("openai.chat")
 
@@ -49,3 +54,11 @@ def test_what_has_no_clock_or_is_no_stream_says_nothing() -> None:
     body = Chunk(b'{"choices": [{"index": 0, "message": {"content": "Hi"}}]}', 50.0)
     assert arrival_note(CHAT, Reading(), [Exchange(chunks=(body,))]) == ""
     assert arrival_note(CHAT, Reading(), [stream(("role", "assistant", 5.0))]) == ""
+
+
+def test_streams_without_words_need_not_be_read_again() -> None:
+    (think,) = load_scenarios(["think"])
+    outcome = ScenarioOutcome(ScenarioRun(think, CHAT.name, ()))
+    for number, each in enumerate((THOUGHT, stream(("role", "assistant", 5.0))), 1):
+        outcome.transcript_of(replace(each, number=number), Reading())
+    assert outcome.wordless == {2}

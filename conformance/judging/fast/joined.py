@@ -30,6 +30,8 @@ from conformance.judging.findings import MOST_REMEMBERED
 from conformance.rules.paths import getter
 
 WORTHWHILE: Final = 1 << 12  # bytes that must be left before similar frames are searched
+_MOST_ALONE: Final = 64  # frames in a row that are no deltas: what follows is read in strides
+_STRIDE: Final = 1 << 12
 _SHORT: Final = 8  # frames: fewer were not worth the look
 _MOST_PATIENCE: Final = 64
 
@@ -88,13 +90,14 @@ class _JoinedStream:
         self._failures = 0
 
     def read(self) -> Iterator[JoinedFrames]:
-        at = 0
+        at = alone = 0
         while at < len(self._data):
-            stop = frames_end(self._data, at)
+            stop = frames_end(self._data, at) if alone < _MOST_ALONE else at + _STRIDE
             frames = self._parser.feed(self._data[at:stop])
-            at = stop
+            at = min(stop, len(self._data))
             for single in _read_singly(frames, self._trace):
                 yield single
+                alone = 0 if is_delta(single.events) else alone + 1
             is_worth_it = len(self._data) - at >= WORTHWHILE and self._parser.is_between
             if len(frames) == 1 and is_worth_it:
                 for joined, size in self._alike(frames[0], single.events, at):
