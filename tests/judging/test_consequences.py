@@ -110,6 +110,10 @@ def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
         ("wire/tgi/carries", "wire/tgi/whole-text-agrees"),
         ("wire/messages/event-typed", "wire/messages/answer-present"),
         ("wire/ui-message/reasoning-apart-from-text", "hop/thinking-apart"),
+        ("wire/ui-message/call-fields", "wire/ui-message/output-of-call"),
+        ("wire/responses/item-id", "wire/responses/output-agrees"),
+        ("wire/chat/tool-index", "wire/chat/tool-identified"),
+        ("wire/chat/tool-arguments-text", "wire/chat/tool-arguments-json"),
     ],
 )
 def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str) -> None:

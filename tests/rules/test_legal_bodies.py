@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from conformance import check_chunks
 from conformance.judging.checker import Checker
+from conformance.recordings.check import check_paths
 from conformance.rules.verdicts import Verdict
 from tests.rules.test_legal_answers import CHAT, response, verdict
 
@@ -300,3 +302,59 @@ def test_a_response_need_not_state_the_one_before(asked: Any, stated: Any, wante
     checker = Checker("openai.responses", "strict", rules=[rule])
     checked = checker.check([json.dumps(body).encode()], request=asked, response=head)
     assert checked.verdicts[rule] is wanted
+
+
+STEPS: Final = "wire/interactions-steps/delta-typed"
+THOUGHT_STEP: Final = {"type": "thought", "signature": "c2ln"}
+SAID: Final = {"type": "model_output", "content": [{"type": "text", "text": "Yes."}]}
+
+
+@pytest.mark.parametrize(
+    ("step", "wanted"),
+    [
+        (SAID, Verdict.PASS),
+        ({**SAID, "content": []}, Verdict.PASS),
+        (
+            {**SAID, "content": [{"type": "image", "data": "aGk=", "mime_type": "image/png"}]},
+            Verdict.PASS,
+        ),
+        ({**SAID, "content": [{"type": "text", "texts": "Yes."}]}, Verdict.FAIL),
+        ({**SAID, "content": [{"type": "text", "text": 7}]}, Verdict.FAIL),
+        (THOUGHT_STEP, Verdict.PASS),  # one whose summary is not shown
+        ({**THOUGHT_STEP, "summary": [{"type": "text", "text": ""}]}, Verdict.PASS),
+        ({**THOUGHT_STEP, "summary": [{"type": "text", "txt": "Hm."}]}, Verdict.FAIL),
+        ({**THOUGHT_STEP, "summary": [{"type": "text", "text": ["Hm."]}]}, Verdict.FAIL),
+        ({**THOUGHT_STEP, "summary": {"type": "text", "text": "Hm."}}, Verdict.FAIL),
+    ],
+)
+def test_a_whole_step_holds_its_texts(step: Any, wanted: Verdict) -> None:
+    body = {"id": "v1_1", "object": "interaction", "status": "completed", "steps": [step]}
+    assert verdict(STEPS, "gemini.interactions", body) is wanted
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ({"arguments": '{"query":"tides"}'}, Verdict.PASS),
+        ({"arguments": ""}, Verdict.PASS),
+        ({"arguments": {"query": "tides"}}, Verdict.FAIL),
+        ({"argument": '{"query":"tides"}'}, Verdict.FAIL),
+        ({}, Verdict.FAIL),
+    ],
+)
+def test_a_tool_that_was_run_states_its_arguments(arguments: Any, wanted: Verdict) -> None:
+    entry = {"type": "tool.execution", "id": "t1", "name": "web_search", **arguments}
+    body = {"object": "conversation.response", "conversation_id": "c1", "outputs": [entry]}
+    assert verdict("wire/mistral-conversations/carries", "mistral.conversations", body) is wanted
+
+
+@pytest.mark.parametrize(
+    "said", [{"response": 7}, {"responses": "Yes."}, {"response": ["Yes."]}, {}], ids=repr
+)
+def test_a_completion_whose_text_is_lost_is_no_request(said: Any, tmp_path: Path) -> None:
+    line = {"model": "think-1", "created_at": "2026-11-20T10:00:00Z", "context": [1, 2]}
+    path = tmp_path / "body.json"
+    path.write_text(json.dumps({**line, **said, "done": True, "done_reason": "stop"}))
+    for dialect in ("ollama.generate", None):
+        report = check_paths([path], dialect=dialect)
+        assert "wire/ollama-generate/response-is-text" in {f.rule for f in report.findings}

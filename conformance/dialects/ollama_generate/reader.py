@@ -25,6 +25,8 @@ class GenerateReader(LineReader):
 
 
 def recognises(_frame: Frame, payload: Any) -> bool:
-    """A line or body with a response; an error alone names no dialect."""
+    """A line or body with a response or its tokens, whatever it is; an error names no dialect."""
     fields = mapping(payload)
-    return isinstance(fields.get("response"), str) and isinstance(fields.get("done"), bool)
+    # Only completions have a context: they are known by it where the key of the text is misspelt.
+    is_said = "response" in fields or isinstance(fields.get("context"), list)
+    return is_said and isinstance(fields.get("done"), bool)
