@@ -190,7 +190,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "turns-alternate": (
         *("history/returned/turn-once", "history/returned/turns-in-order"),
-        *("history/calls/answered", "history/calls/none-left-open"),
+        *("history/calls/answered", "history/calls/none-left-open", "history/calls/right-after"),
     ),
     "turn-once": ("*/ids-distinct", "*/before-its-turn"),
     "thinking-marked": (
