@@ -113,10 +113,10 @@ def test_behind_a_hosted_call_the_model_may_think_again(between: Any, wanted: Ve
     assert streamed("thinking/stream/before-text", "openai.responses", events) is wanted
 
 
-def asked(rule: str, dialect: str, **body: Any) -> Verdict:
+def asked(rule: str, dialect: str, profile: str = "strict", **body: Any) -> Verdict:
     message = {"role": "user", "content": "Hi."}
     request = Request(json={"model": "m", "messages": [message], **body})
-    checker = Checker(dialect, "strict", rules=[rule])
+    checker = Checker(dialect, profile, rules=[rule])
     return checker.check([], request=request).verdicts[rule]
 
 
@@ -236,8 +236,9 @@ def test_a_request_for_thinking_may_state_its_defaults(
 )
 def test_on_bedrock_a_tool_may_be_offered_with_a_budget(choice: Any, wanted: Verdict) -> None:
     rule = "effort/converse/tool-not-forced"
-    found = asked(rule, "bedrock.converse", toolConfig={"toolChoice": choice}, **ON_BEDROCK)
-    assert found is wanted
+    fields = {"toolConfig": {"toolChoice": choice}, **ON_BEDROCK}
+    assert asked(rule, "bedrock.converse", "claude", **fields) is wanted
+    assert asked(rule, "bedrock.converse", **fields) is Verdict.NOT_APPLICABLE
 
 
 def test_a_turn_of_converse_may_hold_results_and_words() -> None:
