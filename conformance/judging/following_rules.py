@@ -200,9 +200,11 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
         *("*/signed-unchanged", "*/sealed-unchanged", "*/sealed-or-left-out"),
     ),
+    # Who asks for thoughts where nobody looks has not asked.
+    "hidden-unless-asked": ("own-fields",),
     "turns-alternate": (
         *("history/returned/turn-once", "history/returned/turns-in-order"),
-        *("history/calls/answered", "history/calls/none-left-open"),
+        *("history/calls/answered", "history/calls/none-left-open", "history/calls/right-after"),
     ),
     "turn-once": ("*/ids-distinct", "*/before-its-turn"),
     "thinking-marked": (

@@ -113,10 +113,10 @@ def test_behind_a_hosted_call_the_model_may_think_again(between: Any, wanted: Ve
     assert streamed("thinking/stream/before-text", "openai.responses", events) is wanted
 
 
-def asked(rule: str, dialect: str, **body: Any) -> Verdict:
+def asked(rule: str, dialect: str, profile: str = "strict", **body: Any) -> Verdict:
     message = {"role": "user", "content": "Hi."}
     request = Request(json={"model": "m", "messages": [message], **body})
-    checker = Checker(dialect, "strict", rules=[rule])
+    checker = Checker(dialect, profile, rules=[rule])
     return checker.check([], request=request).verdicts[rule]
 
 
@@ -203,3 +203,50 @@ def test_a_finish_is_lost_with_what_holds_it_alone(chunks: Any, wanted: set[str]
     found = Checker("openai.chat", "strict").check([*lines, b"data: [DONE]\n\n"]).findings
     musts = {each.rule.rpartition("/")[2] for each in found if each.level is Level.MUST}
     assert musts == wanted
+
+
+ENABLED: Final = {"type": "enabled", "budget_tokens": 2048}
+ON_BEDROCK: Final = {"additionalModelRequestFields": {"thinking": ENABLED}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "dialect", "body", "wanted"),
+    [
+        ("effort/messages/temperature-kept", "messages", {"temperature": 1}, Verdict.PASS),
+        ("effort/messages/temperature-kept", "messages", {"temperature": 1.0}, Verdict.PASS),
+        ("effort/messages/temperature-kept", "messages", {}, Verdict.PASS),
+        ("effort/messages/temperature-kept", "messages", {"temperature": 0}, Verdict.FAIL),
+        ("effort/messages/own-fields", "messages", {"metadata": {"user_id": "u"}}, Verdict.PASS),
+        ("effort/messages/own-fields", "messages", {"effort": "high"}, Verdict.FAIL),
+        ("effort/messages/thinking-formed", "messages", {}, Verdict.PASS),
+        ("effort/messages/thinking-formed", "messages", {"thinking": None}, Verdict.VACUOUS),
+        ("effort/messages/thinking-formed", "messages", {"thinking": "high"}, Verdict.FAIL),
+        ("effort/messages/budget-stated", "messages", {}, Verdict.PASS),
+    ],
+)
+def test_a_request_for_thinking_may_state_its_defaults(
+    rule: str, dialect: str, body: Any, wanted: Verdict
+) -> None:
+    fields = {"thinking": ENABLED, "max_tokens": 4096, **body}
+    assert asked(rule, f"anthropic.{dialect}", **fields) is wanted
+
+
+@pytest.mark.parametrize(
+    ("choice", "wanted"), [({"auto": {}}, Verdict.PASS), ({"any": {}}, Verdict.FAIL)]
+)
+def test_on_bedrock_a_tool_may_be_offered_with_a_budget(choice: Any, wanted: Verdict) -> None:
+    rule = "effort/converse/tool-not-forced"
+    fields = {"toolConfig": {"toolChoice": choice}, **ON_BEDROCK}
+    assert asked(rule, "bedrock.converse", "claude", **fields) is wanted
+    assert asked(rule, "bedrock.converse", **fields) is Verdict.NOT_APPLICABLE
+
+
+def test_a_turn_of_converse_may_hold_results_and_words() -> None:
+    call = {"toolUse": {"toolUseId": "t", "name": "tide", "input": {}}}
+    result = {"toolResult": {"toolUseId": "t", "content": [{"text": "Low."}]}}
+    one = {"role": "user", "content": [{"text": "Hi."}]}
+    made, given = {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
+    rule = "history/converse/turns-alternate"
+    both = {"role": "user", "content": [result, {"text": "And?"}]}
+    assert asked(rule, "bedrock.converse", messages=[one, made, both]) is Verdict.PASS
+    assert asked(rule, "bedrock.converse", messages=[one, made, given, one]) is Verdict.FAIL
