@@ -25,7 +25,11 @@ LONG: Final = 5.0
 
 pytest_plugins = ["pytester"]
 
+QUICK_EXAMPLES: Final = 30
+"""Examples that hypothesis draws in `make test`; in `make test-slow` and CI it draws a hundred."""
+
 settings.register_profile("untimed", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
 settings.load_profile("untimed")
 
 
@@ -35,6 +39,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     costs.record_if_asked(config)
+    if "not slow" in config.option.markexpr:
+        settings.load_profile("quick")
     gc.disable()  # nearly all that collection makes stays
 
 
