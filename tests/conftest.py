@@ -6,8 +6,10 @@ import gc
 import os
 from collections import defaultdict
 from collections.abc import Generator, Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 import pytest
@@ -41,7 +43,19 @@ def pytest_configure(config: pytest.Config) -> None:
     costs.record_if_asked(config)
     if "not slow" in config.option.markexpr:
         settings.load_profile("quick")
+        _draw_no_literals()
     gc.disable()  # nearly all that collection makes stays
+
+
+def _draw_no_literals() -> None:
+    """Hypothesis also draws literals of our modules, and parses all of them: 6 s of each process.
+
+    It still does so in `make test-slow` and CI.
+    """
+    with suppress(ImportError, AttributeError):  # an older one reads none
+        providers: Any = import_module("hypothesis.internal.conjecture.providers")
+        none = providers._local_constants
+        providers._get_local_constants = lambda: none
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
