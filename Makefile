@@ -35,7 +35,7 @@ demo: $(DEMO)/installed      ## judge what ships, from the installed wheel with 
 demo-live: $(DEV)/installed  ## the reference server: a thinking answer in every API, judged, recorded, replayed
 	$(RUN)/python -m tests.live.demo
 
-test: $(VALUES)              ## in minutes each shipped mutant, each operator once, and a part of each large family of cases; lint and types at the same time
+test: $(VALUES)              ## in minutes a third of the shipped mutants, each operator once, and a part of each large family of cases; lint and types at the same time
 	@mkdir -p build; $(MAKE) --no-print-directory check > build/check.log 2>&1 & check=$$!; \
 	trap 'kill $$check 2>/dev/null' INT TERM; failed=; \
 	$(RUN)/python -m pytest -n $(JOBS) -m "not slow and $(NEEDS_NOTHING)" || failed="$$failed tests"; \

@@ -6,8 +6,10 @@ import gc
 import os
 from collections import defaultdict
 from collections.abc import Generator, Mapping
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 import pytest
@@ -25,7 +27,11 @@ LONG: Final = 5.0
 
 pytest_plugins = ["pytester"]
 
+QUICK_EXAMPLES: Final = 30
+"""Examples that hypothesis draws in `make test`; in `make test-slow` and CI it draws a hundred."""
+
 settings.register_profile("untimed", deadline=None)
+settings.register_profile("quick", deadline=None, max_examples=QUICK_EXAMPLES)
 settings.load_profile("untimed")
 
 
@@ -35,7 +41,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     costs.record_if_asked(config)
+    if "not slow" in config.option.markexpr:
+        settings.load_profile("quick")
+        _draw_no_literals()
     gc.disable()  # nearly all that collection makes stays
+
+
+def _draw_no_literals() -> None:
+    """Hypothesis also draws literals of our modules, and parses all of them: 6 s of each process.
+
+    It still does so in `make test-slow` and CI.
+    """
+    with suppress(ImportError, AttributeError):  # an older one reads none
+        providers: Any = import_module("hypothesis.internal.conjecture.providers")
+        none = providers._local_constants
+        providers._get_local_constants = lambda: none
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

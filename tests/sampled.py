@@ -20,5 +20,13 @@ def of_every_kind() -> list[Path]:
     return [path for path in paths if "mutants" not in path.parts or _is_drawn(path)]
 
 
+def of_every_folder(number: int = 0) -> list[Path]:
+    """One cassette of each folder, or the next: all dialects and bodies, mutants of each suite."""
+    every = cassettes().rglob("*.cassette.jsonl")
+    folders = sorted({path.parent for path in every})
+    ordered = (sorted(each.glob("*.cassette.jsonl")) for each in folders)
+    return [path for paths in ordered for path in paths[number : number + 1]]
+
+
 def _is_drawn(path: Path) -> bool:
     return crc32(path.relative_to(cassettes()).as_posix().encode()) % _ONE_IN == 0

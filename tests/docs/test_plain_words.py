@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
+
+from tests.tables import read_table
 
 ROOT: Final = Path(__file__).parents[2]
 INSTEAD: Final[Mapping[str, str]] = {
@@ -117,7 +118,7 @@ def test_rules_and_profiles_have_plain_words() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {text[:80]}"
         for path in sorted((ROOT / "specs").rglob("*.yaml"))
-        for text in read_texts(yaml.safe_load(path.read_text(encoding="utf-8")))
+        for text in read_texts(read_table(path))
         if PHRASES.search(text)
     ]
     assert found == []

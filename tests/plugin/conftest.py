@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cached_property
+from importlib.metadata import Distribution, EntryPoints, PackagePath
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +40,32 @@ SUMMARY: Final = CASSETTES / "openai.responses/openai/summary-four-parts.cassett
 BROKEN: Final = CASSETTES / "mutants/summary/lifecycle/text-agrees.cassette.jsonl"
 
 
+class InstalledPackage:
+    """A package whose lists are read once: each run of pytest reads those of all packages."""
+
+    def __init__(self, package: Distribution) -> None:
+        self._package = package
+
+    @cached_property
+    def entry_points(self) -> EntryPoints:
+        return self._package.entry_points
+
+    @cached_property
+    def files(self) -> list[PackagePath] | None:
+        return self._package.files
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._package, name)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _packages_are_read_once() -> Iterator[None]:
+    installed = [InstalledPackage(each) for each in importlib.metadata.distributions()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.metadata, "distributions", lambda **_: iter(installed))
+        yield
+
+
 class Project:
     """Files, and pytest over them."""
 
@@ -59,7 +88,7 @@ class Project:
         return target
 
     def run(self, *args: str) -> pytest.RunResult:
-        others = ("cacheprovider", "randomly", "xdist", "recording", "asyncio")
+        others = ("cacheprovider", "randomly", "xdist", "recording", "asyncio", "syrupy")
         quiet = [each for name in others for each in ("-p", f"no:{name}")]
         return self._pytester.runpytest_inprocess(*self._plugin, *quiet, *OPTIONS, *args)
 

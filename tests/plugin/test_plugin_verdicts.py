@@ -18,11 +18,8 @@ from conformance.pytest_plugin.verdicts import FileVerdicts, ItemOutcome
 from conformance.recordings.check import check_recording
 from conformance.recordings.choices import CheckChoices
 from conformance.rules.verdicts import Verdict
-from tests.plugin.conftest import CASSETTES
-from tests.sampled import of_every_kind
+from tests.sampled import of_every_folder
 
-MUTANTS = [path for path in of_every_kind() if "mutants" in path.parts]
-GOOD = sorted((CASSETTES / "openai.responses").rglob("*.cassette.jsonl"))
 LEVELS = [(strict, exercised) for strict in (False, True) for exercised in (False, True)]
 NAMES = st.text("ab/[]-. é☃\\", min_size=1, max_size=12)
 
@@ -30,7 +27,7 @@ NAMES = st.text("ab/[]-. é☃\\", min_size=1, max_size=12)
 @pytest.fixture(scope="module")
 def reports() -> list[Report]:
     rulebook = Rulebook.load()
-    return [_report(path, rulebook) for path in [*MUTANTS, *GOOD]]
+    return [_report(path, rulebook) for path in of_every_folder()]
 
 
 def _report(path: Path, rulebook: Rulebook) -> Report:

@@ -22,6 +22,7 @@ from conformance.rules.judge import Judge
 from conformance.rules.paths import MISSING, getter
 from conformance.rules.patterns import NO_REQUEST, compile_value
 from conformance.rules.verdicts import Verdict
+from tests.sampled import of_every_folder
 
 NONE: Final = "never fired: no "
 LACKS: Final = "not placed: what came lacks "
@@ -159,22 +160,21 @@ def check_reasons(monkeypatch: pytest.MonkeyPatch, paths: list[Path]) -> None:
     assert Counter(ReasonJudge.untrue) == {}
 
 
-def drawn(folder: Path) -> list[Path]:
-    """Two cassettes of each folder: all dialects, bodies and mutants."""
-    folders = sorted({path.parent for path in folder.rglob("*.cassette.jsonl")})
-    return [path for each in folders for path in sorted(each.glob("*.cassette.jsonl"))[:2]]
-
-
 @pytest.mark.every_run
 def test_reasons_are_true_of_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     unplaced = shipped.cassettes() / "mutants/wire/chat/tool-index-known.cassette.jsonl"
-    check_reasons(monkeypatch, [unplaced, *drawn(shipped.cassettes())])
+    check_reasons(monkeypatch, [unplaced, *of_every_folder()])
     kinds = {
         *("never fired: no", "never fired: not", "never fired: fewer", "not placed: what"),
         *("no binary messages", "no clock was", "the request was", "an array was"),
         *("lines are the", "raw text is", "binary messages are", "the request's stream"),
     }
     assert kinds <= ReasonJudge.kinds.keys()
+
+
+@pytest.mark.slow
+def test_reasons_of_other_streams_are_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_reasons(monkeypatch, of_every_folder(1))
 
 
 def test_a_body_alone_is_ruled_out_by_what_it_says_itself(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .events import Limits, Prompt, Stream
+from .events import EngineError, Limits, Prompt, Stream
 from .markers import Markers
 
 if TYPE_CHECKING:
@@ -64,6 +64,10 @@ class Engine:
         each step. Raises EngineError where the folder holds no such model, has no chat template,
         or lacks one of `think_markers` as a token.
         """
+        if not folder.is_dir():
+            raise EngineError(f"{folder}: no such folder")
+        if not (folder / "tokenizer.json").is_file():  # transformers would make one up
+            raise EngineError(f"{folder}: no tokenizer.json")
         from .loading import load  # noqa: PLC0415 - torch takes seconds
 
         prompter, loop = load(

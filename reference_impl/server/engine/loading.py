@@ -60,10 +60,6 @@ def load(
 
 def read(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Model and tokenizer as they lie there; raises EngineError where they do not."""
-    if not folder.is_dir():
-        raise EngineError(f"{folder}: no such folder")
-    if not (folder / "tokenizer.json").is_file():  # transformers would make one up
-        raise EngineError(f"{folder}: no tokenizer.json")
     transformers_logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
