@@ -317,8 +317,11 @@ def test_an_interaction_states_the_one_before_if_at_all(
 ) -> None:
     rule = "wire/interactions/previous-as-asked"
     body = {
-        **{"id": "v1_1", "object": "interaction", "status": "completed"},
-        **{"steps": [], "previous_interaction_id": stated},
+        "id": "v1_1",
+        "object": "interaction",
+        "status": "completed",
+        "steps": [],
+        "previous_interaction_id": stated,
     }
     head = {"status": 200, "headers": [["content-type", "application/json"]]}
     checker = Checker("gemini.interactions", "strict", rules=[rule])
