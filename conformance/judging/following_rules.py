@@ -80,10 +80,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # A part that is never closed is not closed before its item either, nor is that of an item that
     # stays open when the response ends.
     "part-closed": (*PART_ORDERS, *_OF_BUS, "part-announced", "error-said"),
-    # A part that names no item, or another one, is none of those that its item began.
-    **dict.fromkeys(
-        PART_ORDERS, (ITEM_CLOSED, "in-reasoning-item", "wire/responses/item-announced")
-    ),
+    # A part that names another item is none of those that its item began.
+    **dict.fromkeys(PART_ORDERS, (ITEM_CLOSED, "in-reasoning-item")),
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),
     "not-split": (

@@ -358,3 +358,30 @@ def test_a_completion_whose_text_is_lost_is_no_request(said: Any, tmp_path: Path
     for dialect in ("ollama.generate", None):
         report = check_paths([path], dialect=dialect)
         assert "wire/ollama-generate/response-is-text" in {f.rule for f in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("asked", "stated", "wanted"),
+    [
+        ({"previous_interaction_id": "v1_0"}, "v1_0", Verdict.PASS),
+        ({"previous_interaction_id": "v1_0"}, None, Verdict.VACUOUS),  # it need not be stated
+        ({"previous_interaction_id": "v1_0"}, "v1_9", Verdict.FAIL),
+        ({}, "v1_0", Verdict.NOT_APPLICABLE),  # read again, or continued by a token
+        (None, "v1_0", Verdict.UNTESTABLE),
+    ],
+)
+def test_an_interaction_states_the_one_before_if_at_all(
+    asked: Any, stated: Any, wanted: Verdict
+) -> None:
+    rule = "wire/interactions/previous-as-asked"
+    body = {
+        "id": "v1_1",
+        "object": "interaction",
+        "status": "completed",
+        "steps": [],
+        "previous_interaction_id": stated,
+    }
+    head = {"status": 200, "headers": [["content-type", "application/json"]]}
+    checker = Checker("gemini.interactions", "strict", rules=[rule])
+    checked = checker.check([json.dumps(body).encode()], request=asked, response=head)
+    assert checked.verdicts[rule] is wanted

@@ -33,7 +33,7 @@ class HeldMessages:
         self._known = known
         self._roles: dict[str, str] = {}
         self._sealed: dict[str, str] = {}
-        self._stated: dict[str, str] = {}  # texts that a snapshot put in their place
+        self._stated: dict[str, str] = {}  # of results, and of what a snapshot replaced
         self._is_full = False
 
     def take(self, kind: str, fields: dict[str, Any]) -> None:
@@ -44,6 +44,8 @@ class HeldMessages:
                 self._sealed[owner] = string(fields.get("encryptedValue"))
         elif kind == "MESSAGES_SNAPSHOT":
             self._replace(list(objects(fields.get("messages"))))
+        elif kind == "TOOL_CALL_RESULT":
+            self._add_result(fields)
         elif kind.endswith(("_START", "_CHUNK")) and kind != "STEP_START":
             self._name(kind.partition("_")[0], fields)
 
@@ -51,6 +53,11 @@ class HeldMessages:
         name = string(fields.get("toolCallId" if kind == "TOOL" else "messageId"))
         if name and kind in _ROLES:
             self._add(name, string(fields.get("role")) or _ROLES[kind])
+
+    def _add_result(self, fields: dict[str, Any]) -> None:
+        if name := string(fields.get("messageId")):
+            self._add(name, "tool")
+            self._stated[name] = spoken(fields.get("content"))
 
     def _add(self, name: str, role: str) -> None:
         self._is_full = self._is_full or len(self._roles) >= MOST_HELD

@@ -141,7 +141,7 @@ class RepeatedTurns:
         back.take(doubled_entry(f"{self.talk.form.key}.{each}") for each in doubled)
         if link.misplaced >= 0:
             back.take((misplaced_entry(f"{self.talk.form.key}.{link.misplaced}"),))
-        for place in link.entries:
+        for place in (*link.entries, *self._own_results(link)):
             back.take(self._events.get(place, ()))
         if (prefix := self._prefix_of(link)) is not None:
             back.take((prefix.before_turn(link.entries),))
@@ -165,6 +165,12 @@ class RepeatedTurns:
         others = (each for each in self.links if each.answers[0].number != link.answers[0].number)
         given = (_compared(rule, each, back, place) for each in others if len(each.answers) == 1)
         return next((each for each in given if each.verdict is Verdict.FAIL), found)
+
+    def _own_results(self, link: TurnLink) -> Iterator[int]:
+        """Entries of tools that the answer brought itself, and named."""
+        ids = link.answers[0].ids if link.entries and len(link.answers) == 1 else ()
+        said = enumerate(self.talk.said) if ids else ()
+        return (at for at, each in said if each.by == "tool" and each.id in ids)
 
     def _returned(self, link: TurnLink) -> Iterator[Event]:
         """The calls and the text of the turn."""

@@ -164,3 +164,78 @@ def test_a_fault_of_a_talk_breaks_one_rule(edit: Callable[[list[Run]], None], ru
     talk = shipped()
     edit(talk)
     assert {name for _, name in broken(talk)} == {rule}
+
+
+def _results_of_two_calls() -> list[Run]:
+    """An agent that carries out two calls, and a question behind them."""
+    calls, results = ("call_0", "call_1"), ("Three metres.", "Falling until four.")
+    events: list[Any] = [{"type": "RUN_STARTED", "threadId": "thread-1", "runId": "run-1"}]
+    for call, result in zip(calls, results, strict=True):
+        events += [
+            {"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": "read_board"},
+            {"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": "{}"},
+            {"type": "TOOL_CALL_END", "toolCallId": call},
+            {
+                "type": "TOOL_CALL_RESULT",
+                "toolCallId": call,
+                "role": "tool",
+                "messageId": f"of-{call}",
+                "content": result,
+            },
+        ]
+    events.append({"type": "RUN_FINISHED", "threadId": "thread-1", "runId": "run-1"})
+    function = {"name": "read_board", "arguments": "{}"}
+    made = [{"id": call, "type": "function", "function": function} for call in calls]
+    back = [
+        {"id": f"of-{call}", "role": "tool", "toolCallId": call, "content": result}
+        for call, result in zip(calls, results, strict=True)
+    ]
+    asked = {"threadId": "thread-1", "state": {}, "tools": [], "context": []}
+    question = {"id": "user-1", "role": "user", "content": "How is the water?"}
+    said = {"id": "call_0", "role": "assistant", "toolCalls": made}
+    more = {"id": "user-2", "role": "user", "content": "And now?"}
+    again = [
+        {"type": "RUN_STARTED", "threadId": "thread-1", "runId": "run-2"},
+        {"type": "RUN_FINISHED", "threadId": "thread-1", "runId": "run-2"},
+    ]
+    return [
+        ({**asked, "runId": "run-1", "messages": [question]}, events),
+        ({**asked, "runId": "run-2", "messages": [question, said, *back, more]}, again),
+    ]
+
+
+def _one_left_out(messages: list[Any]) -> None:
+    messages[1]["toolCalls"].pop()
+    del messages[3]
+
+
+def _ids_of_its_own(messages: list[Any]) -> None:
+    for each in messages[2:4]:
+        each |= {"id": f"own-{each['id']}", "content": "as the client has it"}
+
+
+def _shortened(messages: list[Any]) -> None:
+    messages[2]["content"] = "Three"
+
+
+def _exchanged(messages: list[Any]) -> None:
+    one, other = messages[2:4]
+    one["content"], other["content"] = other["content"], one["content"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "found"),
+    [
+        (lambda _: None, False),
+        (_one_left_out, False),
+        (_ids_of_its_own, False),  # whose it is, nobody can say
+        (_shortened, True),
+        (_exchanged, True),
+    ],
+)
+def test_a_result_of_the_agent_goes_back_as_it_came(
+    edit: Callable[[list[Any]], None], found: bool
+) -> None:
+    talk = _results_of_two_calls()
+    edit(messages_of(talk[1]))
+    assert ("history/agui/result-as-came" in {name for _, name in broken(talk)}) is found
