@@ -54,9 +54,6 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "input-agrees": ("hop/tools",),
     # A call that never ends is not known, nor one whose event lost its id.
     "output-of-call": ("input-complete", "call-fields"),
-    "tool-identified": ("tool-index",),
-    "output-agrees": ("item-id",),  # the item at the end has one of the ids that change
-    "tool-arguments-json": ("tool-arguments-text",),
     "result-after-call": ("call-closed",),
     "sealed-owner": ("span-opened",),
     "span-opened": ("run-fields",),

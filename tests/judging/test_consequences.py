@@ -111,7 +111,6 @@ def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
         ("wire/messages/event-typed", "wire/messages/answer-present"),
         ("wire/ui-message/reasoning-apart-from-text", "hop/thinking-apart"),
         ("wire/ui-message/call-fields", "wire/ui-message/output-of-call"),
-        ("wire/responses/item-id", "wire/responses/output-agrees"),
         ("wire/chat/tool-index", "wire/chat/tool-identified"),
         ("wire/chat/tool-arguments-text", "wire/chat/tool-arguments-json"),
     ],

@@ -236,7 +236,7 @@ def test_a_request_for_thinking_may_state_its_defaults(
 )
 def test_on_bedrock_a_tool_may_be_offered_with_a_budget(choice: Any, wanted: Verdict) -> None:
     rule = "effort/converse/tool-not-forced"
-    fields = {"toolConfig": {"toolChoice": choice}, **ON_BEDROCK}
+    fields: dict[str, Any] = {"toolConfig": {"toolChoice": choice}, **ON_BEDROCK}
     assert asked(rule, "bedrock.converse", "claude", **fields) is wanted
     assert asked(rule, "bedrock.converse", **fields) is Verdict.NOT_APPLICABLE
 
