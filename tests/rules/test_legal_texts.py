@@ -172,9 +172,9 @@ def declined(stated: Any, closed: Any, kept: Any) -> list[dict[str, Any]]:
     events = [{"type": "response.content_part.done", **place, "content_index": 0, "part": text}]
     for index, (whole, part) in enumerate(zip(stated, closed, strict=True), 1):
         at = {**place, "content_index": index}
-        part = {"type": "refusal", "refusal": part}
         events.append({"type": "response.refusal.done", **at, "refusal": whole})
-        events.append({"type": "response.content_part.done", **at, "part": part})
+        refusal = {"type": "refusal", "refusal": part}
+        events.append({"type": "response.content_part.done", **at, "part": refusal})
     content = [text, *({"type": "refusal", "refusal": each} for each in kept)]
     item = {"id": "msg_1", "type": "message", "role": "assistant", "content": content}
     return [*events, {"type": "response.output_item.done", "output_index": 0, "item": item}]
