@@ -116,7 +116,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
     "raw-text-stated": ("raw-agrees",),
     # What was stated wrongly agrees with nothing that is built from the deltas.
-    "refusal-part-agrees": ("refusal-agrees",),
+    "refusal-part-agrees": ("refusal-agrees", "carries"),
     "refusal-item-agrees": ("refusal-agrees", "refusal-part-agrees"),
     "stored-sealed": ("turn-sealed",),
     # Who names something else, or what is not kept, sends what fits that.

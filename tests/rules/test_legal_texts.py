@@ -199,3 +199,20 @@ def test_a_refusal_stays_what_it_was(
     for rule, wanted in (("part", in_part), ("item", in_item)):
         name = f"wire/responses-parts/refusal-{rule}-agrees"
         assert streamed(name, "openai.responses", events) is wanted
+
+
+@pytest.mark.parametrize(
+    ("payload", "wanted"),
+    [
+        ({"error": None}, Verdict.FAIL),
+        ({"error": {}}, Verdict.FAIL),
+        ({"error": "", "type": None}, Verdict.FAIL),
+        ({"error": "The model is loading."}, Verdict.PASS),
+        ({"error": None, "type": "keepalive"}, Verdict.PASS),
+        ({"error": False, "count": 0}, Verdict.PASS),
+        ({"data": []}, Verdict.PASS),
+    ],
+)
+def test_a_payload_says_something(payload: Any, wanted: Verdict) -> None:
+    begun = {"choices": [{"index": 0, "delta": {"content": "At"}}]}
+    assert streamed("wire/chat/payload-is-object", "openai.chat", [begun, payload]) is wanted
