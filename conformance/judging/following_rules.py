@@ -114,6 +114,9 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "blocks-in-order": ("first-in-content",),
     "turn-sealed": ("sealed-unchanged", "sealed-or-left-out"),
     "raw-text-stated": ("raw-agrees",),
+    # What was stated wrongly agrees with nothing that is built from the deltas.
+    "refusal-part-agrees": ("refusal-agrees", "carries"),
+    "refusal-item-agrees": ("refusal-agrees", "refusal-part-agrees"),
     "stored-sealed": ("turn-sealed",),
     # Who names something else, or what is not kept, sends what fits that.
     "named-items-once": _OF_NAMES,

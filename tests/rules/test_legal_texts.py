@@ -163,3 +163,56 @@ def test_a_whole_prompt_may_be_cached(cached: int, wanted: Verdict) -> None:
 def test_a_field_that_is_empty_or_doubled_is_no_other_one(deltas: Any, wanted: Verdict) -> None:
     events = [{"choices": [{"index": 0, "delta": each}]} for each in deltas]
     assert streamed("wire/chat/thinking-field-kept", "openai.chat", events) is wanted
+
+
+def declined(stated: Any, closed: Any, kept: Any) -> list[dict[str, Any]]:
+    """A message whose first part is text; the refusals as stated, in their parts, in the item."""
+    place = {"output_index": 0, "item_id": "msg_1"}
+    text = {"type": "output_text", "text": "The lock is a cylinder.", "annotations": []}
+    events = [{"type": "response.content_part.done", **place, "content_index": 0, "part": text}]
+    for index, (whole, part) in enumerate(zip(stated, closed, strict=True), 1):
+        at = {**place, "content_index": index}
+        events.append({"type": "response.refusal.done", **at, "refusal": whole})
+        refusal = {"type": "refusal", "refusal": part}
+        events.append({"type": "response.content_part.done", **at, "part": refusal})
+    content = [text, *({"type": "refusal", "refusal": each} for each in kept)]
+    item = {"id": "msg_1", "type": "message", "role": "assistant", "content": content}
+    return [*events, {"type": "response.output_item.done", "output_index": 0, "item": item}]
+
+
+@pytest.mark.parametrize(
+    ("stated", "closed", "kept", "in_part", "in_item"),
+    [
+        (["No."], ["No."], ["No."], Verdict.PASS, Verdict.PASS),
+        (["No.", "Not so."], ["No.", "Not so."], ["No.", "Not so."], Verdict.PASS, Verdict.PASS),
+        ([], [], [], Verdict.VACUOUS, Verdict.VACUOUS),
+        (["No."], ["Yes."], ["No."], Verdict.FAIL, Verdict.PASS),
+        (["No."], ["No."], ["Yes."], Verdict.PASS, Verdict.FAIL),
+        (["No.", "Not so."], ["No.", "Not so."], ["No."], Verdict.PASS, Verdict.FAIL),
+    ],
+    ids=["one", "two", "text only", "other part", "other item", "one lost"],
+)
+def test_a_refusal_stays_what_it_was(
+    stated: Any, closed: Any, kept: Any, in_part: Verdict, in_item: Verdict
+) -> None:
+    events = declined(stated, closed, kept)
+    for rule, wanted in (("part", in_part), ("item", in_item)):
+        name = f"wire/responses-parts/refusal-{rule}-agrees"
+        assert streamed(name, "openai.responses", events) is wanted
+
+
+@pytest.mark.parametrize(
+    ("payload", "wanted"),
+    [
+        ({"error": None}, Verdict.FAIL),
+        ({"error": {}}, Verdict.FAIL),
+        ({"error": "", "type": None}, Verdict.FAIL),
+        ({"error": "The model is loading."}, Verdict.PASS),
+        ({"error": None, "type": "keepalive"}, Verdict.PASS),
+        ({"error": False, "count": 0}, Verdict.PASS),
+        ({"data": []}, Verdict.PASS),
+    ],
+)
+def test_a_payload_says_something(payload: Any, wanted: Verdict) -> None:
+    begun = {"choices": [{"index": 0, "delta": {"content": "At"}}]}
+    assert streamed("wire/chat/payload-is-object", "openai.chat", [begun, payload]) is wanted

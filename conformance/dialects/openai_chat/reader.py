@@ -53,6 +53,7 @@ VOCABULARY: Final = vocabulary(
 )
 
 _FILTER_KEYS: Final = frozenset({"content_filter_results", "content_filter_result"})
+_NOTHING: Final[tuple[object, ...]] = (None, "", {})  # what a field holds that says nothing
 _UNROLLED: Final = {"tool_calls": "chat.tool", "reasoning_details": "chat.detail"}
 
 
@@ -192,8 +193,8 @@ class ChatReader:
     def _read_other(self, payload: Any, fields: dict[str, Any]) -> None:
         # An empty list might be one of anything; among answers it is of models.
         if not _lists_models(fields) and fields != {"object": "list", "data": []}:
-            is_stated = isinstance(payload, dict) and payload
-            bare = NO_FIELDS if is_stated else {"bare": True}
+            is_bare = not isinstance(payload, dict) or all(x in _NOTHING for x in payload.values())
+            bare = {"bare": True} if is_bare else NO_FIELDS
             self._sink.wire("chat.unknown", event_data(payload, **bare))
             return
         self._is_over = True  # nobody speaks in a list of models: it is neither done nor cut
