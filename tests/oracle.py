@@ -184,7 +184,9 @@ class _RuleAlone:
                 self.saw_subject = self.saw_subject or named.holds(event, context)
 
     def _reached(self, event: Event, names: Names) -> Iterator[Slice]:
-        key = tuple(key_part(getter(path)(event.data)) for path in self.compiled.slice)
+        place = event.place or {}
+        parts = [(path, key_part(getter(path)(event.data))) for path in self.compiled.slice]
+        key = tuple(place.get(path) if part is None else part for path, part in parts)
         if None not in key:
             if key not in self.slices and self.machine.opens(names):
                 self._open(key, self.machine.opened_state())

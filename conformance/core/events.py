@@ -144,7 +144,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 class Event(msgspec.Struct, frozen=True, gc=False):
     """One thing that happened: `data` is the decoded payload, `number` the frame's number.
 
-    `answer` is the number of the answer that it belongs to, from 1.
+    `answer` is the number of the answer that it belongs to, from 1. `place` holds indices that the
+    wire leaves out and its reader infers: rules that follow one item or part need them.
     """
 
     type: str
@@ -152,6 +153,7 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     number: int
     layer: Layer
     answer: int = 1
+    place: Mapping[str, int] | None = None
 
 
 class Request(Struct, frozen=True):

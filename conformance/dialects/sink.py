@@ -41,8 +41,8 @@ class Sink:
         self.has_failed = False
         self._shown.clear()
 
-    def wire(self, kind: str, data: dict[str, Any]) -> None:
-        self.wired.append(Event(kind, data, self.number, "wire"))
+    def wire(self, kind: str, data: dict[str, Any], place: dict[str, int] | None = None) -> None:
+        self.wired.append(Event(kind, data, self.number, "wire", 1, place))
 
     def emit(self, kind: str, data: dict[str, Any]) -> None:
         self.semantic.append(Event(kind, data, self.number, "semantic"))
@@ -113,4 +113,6 @@ class Sink:
 
 
 def _of_answer(events: list[Event], answer: int) -> list[Event]:
-    return [Event(each.type, each.data, each.number, each.layer, answer) for each in events]
+    return [
+        Event(each.type, each.data, each.number, each.layer, answer, each.place) for each in events
+    ]

@@ -113,7 +113,10 @@ def _faulty(finding: Finding) -> Iterator[EventSign]:
     about, event = finding.about, finding.event
     yield from (("at", event), ("behind", event))
     if about.kind in _FIELDS or about.kind is BreachKind.EVENT:
-        yield from (("type", about.type), ("differs", about.type), ("opened", event))
+        yield "opened", event
+        if about.inferred and {path for path, _ in about.fields} <= set(about.inferred):
+            return  # it lacks what is known all the same
+        yield from (("type", about.type), ("differs", about.type))
         # Others of these types may be as wrong: of a slice the first is reported.
         yield from (("type", each) for each in about.beside if _is_flagged(about))
         yield from _part(about.type, _ANY_TEXT, _MOVED_TEXT)

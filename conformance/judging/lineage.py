@@ -104,10 +104,12 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         about, fields = finding.about, finding.about.fields
         gone = [path for path, value in fields if value is None and about.kind is BreachKind.FIELD]
         lost = [path.rpartition(".")[2] for path in gone]
-        missing: list[Sign] = [("missing", name) for name in lost]
+        # What is known all the same leads astray no rule that needs it.
+        missing: list[Sign] = [("missing", name) for name in lost if name not in about.inferred]
+        again: list[Sign] = [("missing again", name) for name in lost]
         # A value may be a name: that of a marker which opens a field.
-        names = (*finding.slice, *(each for pair in fields for each in pair), *lost)
-        lacking: list[Sign] = [("missing", name) for name in names]
+        names = (*finding.slice, *(each for pair in fields for each in pair if each not in gone))
+        lacking: list[Sign] = [*(("missing", name) for name in names), *again]
         named: list[Sign] = [pair for pair in fields if pair[1] is not None]
         own = _slice_pairs(finding)
         event: Sign = ("event", finding.event, _matter(finding))
@@ -120,7 +122,7 @@ def _causes_before(ordered: Sequence[Finding]) -> Iterator[list[int]]:
         lost_text = [_LOST] if about.kind is BreachKind.UNREAD_FIELD else []
         shown: list[Sign] = [_STRAY] if _is_stray_marker(finding) else []
         given = named if about.kind in (BreachKind.FIELD, BreachKind.NUMBER) else []
-        for sign in (*missing, *given, *shown, event, *lost_text):
+        for sign in (*missing, *again, *given, *shown, event, *lost_text):
             first.setdefault(sign, place)
 
 

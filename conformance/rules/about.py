@@ -59,6 +59,7 @@ class About(Struct, frozen=True):
     are types of events of which one did not come, `beside` those that the rule compares, counts or
     forbids. `fields` are fields looked at with what they hold, None where one is not there.
     `behind` is the event that it came after: its type and number. `opens`: the text begins with it.
+    `inferred` are fields that the wrong event leaves out, and that its reader knows all the same.
     """
 
     kind: BreachKind = BreachKind.OTHER
@@ -69,6 +70,7 @@ class About(Struct, frozen=True):
     behind: tuple[str, int] | None = None
     change: Change = Change.NONE
     opens: bool = False
+    inferred: tuple[str, ...] = ()
 
     def cleaned(self, clean: Callable[[str], str]) -> Self:
         """The same, with what the fields hold passed through `clean`."""

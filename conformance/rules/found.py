@@ -49,7 +49,7 @@ class FoundByRules:
             str(breach.after or ""),
             breach.message,
             self._answer,
-            replace(breach.about, behind=breach.after),
+            replace(breach.about, behind=breach.after, inferred=tuple(event.place or ())),
         )
         self._violations.setdefault(number, []).append(violation)
         self.fresh.append((rule, violation))

@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from conformance.core.events import Event
 from conformance.rules.forms.base import (
     FIRED,
     SILENT,
@@ -130,6 +131,14 @@ class Group:
         self._steps = 0
         for position, machine in enumerate(self.machines):
             machine.position = position
+
+    def placed_key(self, key: Key, event: Event) -> Key:
+        """An event's key, completed by the indices that its reader inferred."""
+        place = event.place
+        if place is None:
+            return key
+        pairs = zip(self.paths, key, strict=True)
+        return tuple([place.get(path) if part is None else part for path, part in pairs])
 
     def opening(self, silenced: frozenset[int]) -> JointState:
         """What a slice begins with that no rule has opened yet."""

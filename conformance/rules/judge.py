@@ -127,6 +127,7 @@ class Judge:
 
     def _hear_elsewhere(self, group: Group, key: Key, letter: Letter, event: Event) -> None:
         """An event for a slice that is not there, or for all that agree with it."""
+        key = group.placed_key(key, event)
         if None in key:
             unplaced = group.belonging(letter) if event.layer == "wire" else 0
             for each in self._agreeing_slices(group, key, letter):
@@ -134,10 +135,11 @@ class Judge:
                 self._take_event(group, each, letter, event, opens=False)
             self._unplaced[group.number] |= unplaced
             return
-        slice_ = Slice(key, self._opening[group.number], len(group.machines), self.context)
-        if group.step(slice_.state, letter, step_code(letter, ages=True, opens=True)).opened:
-            self._slices[group.number][key] = slice_
-            self._take_event(group, slice_, letter, event, opens=True)
+        slices, opening = self._slices[group.number], self._opening[group.number]
+        slice_ = slices.get(key) or Slice(key, opening, len(group.machines), self.context)
+        first = step_code(letter, ages=True, opens=True)
+        if key in slices or group.step(opening, letter, first).opened:
+            self._take_event(group, slices.setdefault(key, slice_), letter, event, opens=True)
 
     def _take_event(
         self, group: Group, slice_: Slice, letter: Letter, event: Event, *, opens: bool
@@ -295,8 +297,7 @@ class Judge:
         self, group: Group, event: Event, letter: Letter
     ) -> list[tuple[Slice, bool]] | None:
         """The slices that such an event belongs to; None where it would open one, or cost much."""
-        key = group.key(event.data)
-        slices = self._slices[group.number]
+        key, slices = group.placed_key(group.key(event.data), event), self._slices[group.number]
         slice_ = slices.get(key)
         if slice_ is not None:
             return [(slice_, True)]

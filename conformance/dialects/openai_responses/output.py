@@ -20,6 +20,7 @@ from conformance.dialects.openai_responses.items import (
     Item,
     Items,
 )
+from conformance.dialects.openai_responses.places import Places
 from conformance.dialects.openai_responses.runs import Runs
 from conformance.dialects.openai_responses.vocabulary import OVERFLOW, PARTS, TextKind
 from conformance.dialects.sink import Sink
@@ -36,7 +37,15 @@ _ITEM_TYPES: Final[Mapping[TextKind, str]] = {
 class Output:
     """Meaning of the output; `is_over` once there was more than is kept."""
 
-    __slots__ = ("_awaits_action", "_awaits_function", "_items", "_sink", "is_over", "runs")
+    __slots__ = (
+        "_awaits_action",
+        "_awaits_function",
+        "_items",
+        "_sink",
+        "is_over",
+        "places",
+        "runs",
+    )
 
     def __init__(self, sink: Sink, blocks: Blocks) -> None:
         self._awaits_action = False
@@ -44,6 +53,7 @@ class Output:
         self._sink = sink
         self._items = Items()
         self.is_over = False
+        self.places = Places()
         self.runs = Runs(sink, blocks)
 
     @property

@@ -15,6 +15,7 @@ Rule 7: every response is an answer: one that is announced after a terminal even
         another id, begins the next. Where the one request is known it is a message of its own, and
         blocks count on.
 Rule 8: what `/responses/compact` gives back is no response: nothing is said of its items.
+Rule 9: an event that leaves out its indices says in `place` which ones are meant (`places`).
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class ResponsesReader(TypedReader[Output]):
         if kind in ANNOUNCEMENTS:
             self._announce_response(kind, string(mapping(fields.get("response")).get("id")))
         if kind:
-            self._sink.wire(kind, event_data(payload))
+            self._sink.wire(kind, event_data(payload), self._content.places.place(kind, fields))
         else:
             self._sink.wire(self.unknown, event_data(payload, untyped=True))
         output = self._content

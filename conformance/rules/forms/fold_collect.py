@@ -360,7 +360,9 @@ class _TakeAny(_TakeEvent):
             return  # only the number is needed
         state.parts.append(value)
         if form.order:
-            state.orders.append(getter(form.order)(event.data))
+            sent = getter(form.order)(event.data)
+            place = event.place or {}
+            state.orders.append(place.get(form.order) if sent is MISSING else sent)
 
     def still(self, slice_: Slice, event: Event, columns: Columns) -> bool:
         del slice_, columns
