@@ -277,8 +277,10 @@ def test_a_turn_of_converse_may_hold_results_and_words() -> None:
     made, given = {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
     rule = "history/converse/turns-alternate"
     both = {"role": "user", "content": [result, {"text": "And?"}]}
-    assert asked(rule, "bedrock.converse", messages=[one, made, both]) is Verdict.PASS
+    assert asked(rule, "bedrock.converse", "claude", messages=[one, made, both]) is Verdict.PASS
     reminder = {"role": "system", "content": [{"text": "Be short."}]}
     turns = [one, made, given, reminder]
-    assert asked(rule, "bedrock.converse", messages=turns) is Verdict.PASS
-    assert asked(rule, "bedrock.converse", messages=[one, made, given, one]) is Verdict.FAIL
+    assert asked(rule, "bedrock.converse", "claude", messages=turns) is Verdict.PASS
+    turns = [one, made, given, one]
+    assert asked(rule, "bedrock.converse", "claude", messages=turns) is Verdict.FAIL
+    assert asked(rule, "bedrock.converse", messages=turns) is Verdict.NOT_APPLICABLE
