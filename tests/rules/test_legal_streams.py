@@ -224,7 +224,7 @@ ON_BEDROCK: Final = {"additionalModelRequestFields": {"thinking": ENABLED}}
         ("thinking-formed", {"thinking": "high"}, Verdict.FAIL),
         ("budget-stated", {}, Verdict.PASS),
         ("budget-stated", {"thinking": {"type": "enabled"}}, Verdict.FAIL),
-        ("budget-stated", {"thinking": {"type": "adaptive"}}, Verdict.NOT_APPLICABLE),
+        ("budget-stated", {"thinking": {"type": "adaptive"}}, Verdict.PASS),
     ],
 )
 def test_a_request_for_thinking_may_state_its_defaults(
