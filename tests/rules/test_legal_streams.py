@@ -210,25 +210,54 @@ ON_BEDROCK: Final = {"additionalModelRequestFields": {"thinking": ENABLED}}
 
 
 @pytest.mark.parametrize(
-    ("rule", "dialect", "body", "wanted"),
+    ("rule", "body", "wanted"),
     [
-        ("effort/messages/temperature-kept", "messages", {"temperature": 1}, Verdict.PASS),
-        ("effort/messages/temperature-kept", "messages", {"temperature": 1.0}, Verdict.PASS),
-        ("effort/messages/temperature-kept", "messages", {}, Verdict.PASS),
-        ("effort/messages/temperature-kept", "messages", {"temperature": 0}, Verdict.FAIL),
-        ("effort/messages/own-fields", "messages", {"metadata": {"user_id": "u"}}, Verdict.PASS),
-        ("effort/messages/own-fields", "messages", {"effort": "high"}, Verdict.FAIL),
-        ("effort/messages/thinking-formed", "messages", {}, Verdict.PASS),
-        ("effort/messages/thinking-formed", "messages", {"thinking": None}, Verdict.VACUOUS),
-        ("effort/messages/thinking-formed", "messages", {"thinking": "high"}, Verdict.FAIL),
-        ("effort/messages/budget-stated", "messages", {}, Verdict.PASS),
+        ("temperature-kept", {"temperature": 1}, Verdict.PASS),
+        ("temperature-kept", {"temperature": 1.0, "top_p": 0.97}, Verdict.PASS),
+        ("temperature-kept", {}, Verdict.PASS),
+        ("temperature-kept", {"temperature": 0}, Verdict.FAIL),
+        ("own-fields", {"metadata": {"user_id": "u"}}, Verdict.PASS),
+        ("own-fields", {"effort": "high"}, Verdict.FAIL),
+        ("thinking-formed", {}, Verdict.PASS),
+        ("thinking-formed", {"thinking": {"type": "between_tools"}}, Verdict.PASS),
+        ("thinking-formed", {"thinking": None}, Verdict.VACUOUS),
+        ("thinking-formed", {"thinking": "high"}, Verdict.FAIL),
+        ("budget-stated", {}, Verdict.PASS),
+        ("budget-stated", {"thinking": {"type": "enabled"}}, Verdict.FAIL),
+        ("budget-stated", {"thinking": {"type": "adaptive"}}, Verdict.PASS),
     ],
 )
 def test_a_request_for_thinking_may_state_its_defaults(
-    rule: str, dialect: str, body: Any, wanted: Verdict
+    rule: str, body: Any, wanted: Verdict
 ) -> None:
-    fields = {"thinking": ENABLED, "max_tokens": 4096, **body}
-    assert asked(rule, f"anthropic.{dialect}", **fields) is wanted
+    fields = {"model": "claude-m", "thinking": ENABLED, "max_tokens": 4096, **body}
+    assert asked(f"effort/messages/{rule}", "anthropic.messages", **fields) is wanted
+
+
+@pytest.mark.parametrize(
+    ("rule", "body"),
+    [
+        ("temperature-kept", {"temperature": 0.6}),
+        ("budget-stated", {"thinking": {"type": "enabled"}}),
+        ("thinking-formed", {"thinking": {"type": "auto"}}),
+    ],
+)
+def test_servers_of_other_models_have_limits_of_their_own(rule: str, body: Any) -> None:
+    rule, fields = f"effort/messages/{rule}", {"thinking": ENABLED, **body}
+    for model in ("deepseek-v4-pro", "MiniMax-M3", "glm-5"):
+        verdict = asked(rule, "anthropic.messages", model=model, **fields)
+        assert verdict is Verdict.NOT_APPLICABLE
+    named = {"model": "claude-m", **fields}
+    assert asked(rule, "anthropic.messages", "ollama-messages", **named) is Verdict.NOT_APPLICABLE
+
+
+def test_mistral_takes_arguments_as_an_object() -> None:
+    call = {"id": "c", "function": {"name": "tide", "arguments": {"at": 1}}}
+    turns = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    rule = "history/chat/arguments-are-text"
+    assert asked(rule, "openai.chat", messages=turns) is Verdict.FAIL
+    named = asked(rule, "openai.chat", model="mistral-large-latest", messages=turns)
+    assert named is Verdict.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(
@@ -248,5 +277,10 @@ def test_a_turn_of_converse_may_hold_results_and_words() -> None:
     made, given = {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
     rule = "history/converse/turns-alternate"
     both = {"role": "user", "content": [result, {"text": "And?"}]}
-    assert asked(rule, "bedrock.converse", messages=[one, made, both]) is Verdict.PASS
-    assert asked(rule, "bedrock.converse", messages=[one, made, given, one]) is Verdict.FAIL
+    assert asked(rule, "bedrock.converse", "claude", messages=[one, made, both]) is Verdict.PASS
+    reminder = {"role": "system", "content": [{"text": "Be short."}]}
+    turns = [one, made, given, reminder]
+    assert asked(rule, "bedrock.converse", "claude", messages=turns) is Verdict.PASS
+    turns = [one, made, given, one]
+    assert asked(rule, "bedrock.converse", "claude", messages=turns) is Verdict.FAIL
+    assert asked(rule, "bedrock.converse", messages=turns) is Verdict.NOT_APPLICABLE
