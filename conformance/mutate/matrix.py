@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
+from hashlib import blake2b
 from typing import Final, Literal
 from zlib import crc32
 
@@ -33,6 +34,7 @@ from conformance.mutate.rule_events import stream_events
 from conformance.mutate.rule_mutants import RuledStream
 from conformance.profiles.profile import Profile
 from conformance.recordings.parallel import processor_count, run_parallel
+from conformance.recordings.settings import RecordingSettings
 from conformance.rules.compiled import CompiledRule
 
 # Bases on which one rule is tried to be violated; more of them seldom help.
@@ -44,6 +46,8 @@ Operators = Sequence[Operator]
 MutantOutcome = Literal["killed", "survived", "allowed", "gap", "passed", "alarm", "unseen", "seen"]
 
 _LIVING: Final = ("survived", "alarm")
+
+_BrokenRules = tuple[frozenset[str], frozenset[str]]  # as `killers` and `new` of a trial
 
 
 class Trial(Struct, frozen=True):
@@ -124,13 +128,23 @@ class PartOfMatrix(Struct, frozen=True):
 
 
 class _JudgedBase:
-    """One base and what is found on its mutants; different edits often make the same mutant."""
+    """One base and what is found on its mutants; different edits often make the same mutant.
+
+    It lives as long as the matrix: of a mutant only a digest and the few rules it breaks are kept.
+    """
 
     def __init__(self, base: BaseRecording, rulebook: Rulebook) -> None:
         self.base = base
         self._unchanged = base.unchanged()
         self._rulebook = rulebook
-        self._found: dict[str, RuleOutcomes] = {}
+        self._settings = RecordingSettings(base.recording, rulebook, base.choices)
+        self._broken: dict[bytes, _BrokenRules] = {}
+
+    def judge_unedited(self) -> None:
+        """Finds out now what all its mutants share."""
+        for stream in self.base.streams():
+            self.profile(stream)
+        _ = self.unedited
 
     @cached_property
     def unedited(self) -> RuleOutcomes:
@@ -139,17 +153,22 @@ class _JudgedBase:
 
     def trial(self, mutant: Mutant) -> Trial:
         """What the rules find on the mutant and not on its base."""
-        judged = self._outcomes(mutant.exchange)
-        killers = judged.killed_by - self.unedited.killed_by
-        new = judged.failing - self.unedited.failing
+        killers, new = self._broken_by(mutant.exchange)
         outcome = _trial_outcome(mutant, killers, new)
         return Trial(mutant.operator, self.base.name, mutant.name, outcome, killers, new)
 
-    def _outcomes(self, edited: Exchange) -> RuleOutcomes:
+    def profile(self, stream: Stream) -> Profile:
+        """The profile by which one of the base's streams is judged."""
+        return self._settings.of_exchange(stream.exchange).profile
+
+    def _broken_by(self, edited: Exchange) -> _BrokenRules:
         shown = repr(edited)  # where 1 and True are equal they are shown differently
-        if shown not in self._found:
-            self._found[shown] = self.base.judge(self._rulebook, edited, self._unchanged)
-        return self._found[shown]
+        digest = blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if digest not in self._broken:
+            judged = self.base.judge(self._rulebook, edited, self._unchanged)
+            killers = judged.killed_by - self.unedited.killed_by
+            self._broken[digest] = killers, judged.failing - self.unedited.failing
+        return self._broken[digest]
 
 
 class _MatrixRun:
@@ -167,18 +186,17 @@ class _MatrixRun:
         self.used |= part.used
         self.defects.update(part.defects)
 
-    def base_part(self, number: int, base: BaseRecording, operators: Operators) -> PartOfMatrix:
-        made = tuple(self.base_trials(base, operators))
+    def base_part(self, number: int, judged: _JudgedBase, operators: Operators) -> PartOfMatrix:
+        made = tuple(self.base_trials(judged, operators))
         return PartOfMatrix(((number, made),), frozenset(self.used), self.defects)
 
-    def rule_part(self, bases: Sequence[BaseRecording], share: RuleShare) -> PartOfMatrix:
-        plain = ((n, base) for n, base in enumerate(bases) if not base.has_client)
-        return PartOfMatrix(tuple((n, tuple(self.rule_trials(base, share))) for n, base in plain))
+    def rule_part(self, bases: Sequence[_JudgedBase], share: RuleShare) -> PartOfMatrix:
+        plain = ((n, each) for n, each in enumerate(bases) if not each.base.has_client)
+        return PartOfMatrix(tuple((n, tuple(self.rule_trials(each, share))) for n, each in plain))
 
-    def base_trials(self, base: BaseRecording, operators: Operators) -> Iterator[Trial]:
+    def base_trials(self, judged: _JudgedBase, operators: Operators) -> Iterator[Trial]:
         """Mutants of the operators, or of the defects of clients where a client reported."""
-        judged = _JudgedBase(base, self.rulebook)
-        for stream in base.streams():
+        for stream in judged.base.streams():
             yield from self.stream_trials(judged, stream, operators)
 
     def stream_trials(
@@ -208,8 +226,7 @@ class _MatrixRun:
             self.defects[mutant.operator] += 1
             trial = judged.trial(mutant)
             if trial.outcome in _LIVING:
-                profile = judged.base.profile(stream, self.rulebook)
-                trial = self._allow(trial, mutant, profile, stream)
+                trial = self._allow(trial, mutant, judged.profile(stream), stream)
             yield trial
 
     def _allow(self, trial: Trial, mutant: Mutant, profile: Profile, stream: Stream) -> Trial:
@@ -221,18 +238,16 @@ class _MatrixRun:
                 return replace(trial, outcome=outcome, reason=each.reason)
         return trial
 
-    def is_used(
-        self, allowance: Allowance, bases: Sequence[BaseRecording], every: Operators
-    ) -> bool:
+    def is_used(self, allowance: Allowance, bases: Sequence[_JudgedBase], every: Operators) -> bool:
         """Whether it covers a living mutant among those that the matrix left out."""
         fitting = [each for each in every if fnmatchcase(each.name, allowance.operator)]
-        for base in bases if fitting else ():
+        for judged in bases if fitting else ():
+            base = judged.base
             if base.has_client or not fnmatchcase(base.name, allowance.base):
                 continue
             for stream in base.streams():
-                if not allowance.allows(profile := base.profile(stream, self.rulebook)):
+                if not allowance.allows(profile := judged.profile(stream)):
                     continue
-                judged = _JudgedBase(base, self.rulebook)
                 made = (m for each in fitting for m in make_mutants(each, stream, most=_ALL))
                 for mutant in made:
                     if not allowance.covers(mutant, base.name, profile, stream):
@@ -241,11 +256,10 @@ class _MatrixRun:
                         return True
         return False
 
-    def rule_trials(self, base: BaseRecording, share: RuleShare) -> Iterator[Trial]:
+    def rule_trials(self, judged: _JudgedBase, share: RuleShare) -> Iterator[Trial]:
         """Mutants derived from rules that the base keeps and that nothing has violated yet."""
-        judged = _JudgedBase(base, self.rulebook)
-        for stream in base.streams():
-            profile = base.profile(stream, self.rulebook)
+        for stream in judged.base.streams():
+            profile = judged.profile(stream)
             ruled = RuledStream(stream, stream_events(stream, profile))
             for compiled in self.rulebook.bound(profile).rules.rules:
                 rule = compiled.rule.id
@@ -305,11 +319,13 @@ def judge_shipped(base: BaseRecording, rulebook: Rulebook) -> Trial:
 
 def _judge_parts(
     trials: _MatrixRun,
-    grounds: Sequence[BaseRecording],
+    grounds: Sequence[_JudgedBase],
     operators: Operators,
     jobs: int | None,
 ) -> dict[int, list[Trial]]:
     """The trials by the number of their base; `trials` counts what they used and planted."""
+    for each in grounds:  # before the processes begin, which inherit it with all it compiled
+        each.judge_unedited()
 
     def judge_part(part: int | RuleShare) -> PartOfMatrix:
         own = _MatrixRun(trials.rulebook, trials.allowances)
@@ -358,19 +374,19 @@ def judge_matrix(
     """
     rules = Rulebook.load()
     allowed = tuple(load_allowances() if allowances is None else allowances)
-    grounds = tuple(bases)
+    grounds = tuple(_JudgedBase(base, rules) for base in bases)
     trials = _MatrixRun(rules, allowed)
 
     every = _judge_parts(trials, grounds, operators, jobs)
     judged = [trial for number in sorted(every) for trial in every[number]]
-    judged.extend(trials.client_trials(grounds))
+    judged.extend(trials.client_trials(each.base for each in grounds))
     judged.extend(judge_shipped(base, rules) for base in shipped)
     unused = (n for n in range(len(allowed)) if n not in trials.used)
     late = {n for n in unused if trials.is_used(allowed[n], grounds, operators)}
     return Matrix(
         operators=tuple(operators),
         rules=tuple(rule.id for rule in rules.rules),
-        bases=tuple(base.name for base in grounds),
+        bases=tuple(each.base.name for each in grounds),
         trials=tuple(judged),
         allowances=allowed,
         used=frozenset(trials.used | late),
