@@ -201,8 +201,8 @@ def test_a_stream_with_a_wrong_label_is_read_as_the_stream_it_is(tmp_path: Path)
 
 def test_what_does_not_say_where_it_belongs_is_not_called_missing() -> None:
     events = [
-        {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "Two."},
-        {"type": "response.output_text.done", "item_id": "msg_1", "text": "Three."},
+        {"type": "response.output_text.delta", "delta": "Two."},
+        {"type": "response.output_text.done", "text": "Three."},
     ]
     body = "".join(f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
     result = Checker("openai.responses").check([body.encode()])
