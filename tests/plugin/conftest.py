@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import Distribution, EntryPoints, PackagePath
 from pathlib import Path
 from typing import Any, Final
@@ -58,12 +58,16 @@ class InstalledPackage:
         return getattr(self._package, name)
 
 
-@pytest.fixture(autouse=True, scope="session")
-def _packages_are_read_once() -> Iterator[None]:
-    installed = [InstalledPackage(each) for each in importlib.metadata.distributions()]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importlib.metadata, "distributions", lambda **_: iter(installed))
-        yield
+@cache
+def installed_packages() -> tuple[InstalledPackage, ...]:
+    return tuple(InstalledPackage(each) for each in importlib.metadata.distributions())
+
+
+@pytest.fixture(autouse=True)
+def _packages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # For these tests alone: others install packages, which have to be found.
+    installed = installed_packages()
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda **_: iter(installed))
 
 
 class Project:
