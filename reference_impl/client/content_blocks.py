@@ -80,7 +80,9 @@ class ContentBlock:
             self._call.add(arguments)
 
     def stop(self) -> None:
-        """End the block, as the wire says. A second stop is reported, too."""
+        """End the block, as the wire says; a second stop says nothing."""
+        if not self.is_open:
+            return
         self.is_open = self._is_thinking = self._is_speaking = False
         if self._thinking is not None:
             self._report.add("thinking.end", block=self._thinking, explicit=True)

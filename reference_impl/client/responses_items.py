@@ -133,10 +133,11 @@ class ReadReasoning:
         return self._raw.reported_texts() | self._summary.reported_texts()
 
     def close(self) -> None:
-        if not self.is_done:
-            self._end_item(explicit=False)
+        self._end_item(explicit=False)
 
     def _end_item(self, *, explicit: bool) -> None:
+        if self.is_done:
+            return
         self.is_done = True
         self._report.add("thinking.end", block=self._block, explicit=explicit)
 
