@@ -155,7 +155,7 @@ def _lint_profile(path: Path, rules: Mapping[str, Rule]) -> Iterator[Problem]:
 def _lint_overrides(profile: Profile, rules: Mapping[str, Rule]) -> Iterator[Problem]:
     for name, override in profile.overrides.items():
         if override.place.file != profile.file:
-            continue  # inherited: told in the file where it is
+            continue  # inherited: the file that has it reports it
         rule = rules.get(name)
         if rule is None:
             yield unknown_name("rule", name, rules, override.place)

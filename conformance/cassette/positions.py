@@ -50,7 +50,7 @@ def cassette_layout(path: Path | str, exchange: int) -> Layout:
     return found
 
 
-@lru_cache(maxsize=1)  # the exchanges of a file are requested one after the other
+@lru_cache(maxsize=1)  # callers read the exchanges of a file one after the other
 def _cassette_layouts(path: Path, _changing: tuple[int, ...]) -> dict[int, Layout]:
     """The layouts of all exchanges, for a file that has not changed since."""
     drafts = CassetteReader(path, locating=True).drafts()

@@ -134,7 +134,7 @@ def _changing(path: Path) -> tuple[int, ...]:
     return (stat.st_ino, stat.st_size, stat.st_mtime_ns) if stat else ()
 
 
-@lru_cache(maxsize=1)  # the exchanges of a file are requested one after the other
+@lru_cache(maxsize=1)  # callers read the exchanges of a file one after the other
 def _socket_layouts(path: Path, _changing: tuple[int, ...]) -> list[Layout] | None:
     """The layouts of all answers of a cassette with WebSockets; None for any other."""
     if not has_messages(path):

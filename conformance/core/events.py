@@ -80,7 +80,7 @@ REQUEST_EVENTS: Final = (
 )
 """The body of a request: whole, and its history by entries, parts, calls, results and reasoning.
 
-`request.before` is what is before a turn: only comparisons of linked answers have it, and
+`request.before` holds what precedes a turn: only comparisons of linked answers have it, and
 the events of turns.
 """
 

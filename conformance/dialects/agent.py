@@ -117,7 +117,7 @@ class RpcConversation:
 
     The requests of the client are numbered from 0; `version` is what every message says beside.
     Sessions come one after the other: `session_key` is where a request names the one that it
-    continues. `greeting` is said once, before the first.
+    continues. The agent sends `greeting` once, before the first turn.
     """
 
     version: ClassVar[Message] = {}

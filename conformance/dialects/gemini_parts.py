@@ -43,7 +43,7 @@ def stays_open(call: dict[str, Any]) -> bool:
 
 
 def continues_call(part: dict[str, Any]) -> bool:
-    """Whether a part can continue an open call: a separate call has a name."""
+    """Whether a part can continue an open call: a new call has a name."""
     call = part.get(CALL)
     return isinstance(call, dict) and not call.get("name")
 

@@ -11,7 +11,7 @@ from conformance.dialects.json_edge import elements, mapping, string
 from conformance.dialects.requests import RequestForm
 
 _MARK: Final = "cache_control"
-# Claude Code puts a separate line in front of the instructions, anew for each request.
+# Claude Code puts a line of its own in front of the instructions, anew for each request.
 _LABEL: Final = "x-anthropic-billing-header"
 _ROLES: Final = ("system", "developer")
 

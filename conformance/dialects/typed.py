@@ -51,7 +51,7 @@ Run = TypeVar("Run", bound=RunState)
 class TypedReader(Generic[State]):
     """Reader of one exchange; a dialect says what its payloads mean.
 
-    `_content` is what the answer under way holds so far, made again for each.
+    `_content` is what the answer under way holds so far, new for each.
     """
 
     content_type: Callable[[Sink], State]

@@ -1,6 +1,6 @@
 """Calls by which a model gives its answer.
 
-Agents that want the answer in a separate form offer a tool for it (`final_answer`, an output
+Agents that want the answer in their own form offer a tool for it (`final_answer`, an output
 tool), demand a call of it, and show one of its arguments as the text.
 """
 

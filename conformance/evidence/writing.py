@@ -127,7 +127,7 @@ def withdraw_served_faults(ledger: Ledger, judged: JudgedExchange) -> None:
 
 
 def is_own_request(recording: Recording, exchange: Exchange) -> bool:
-    """Whether the toolkit wrote the request: in a run, all but those of what is between."""
+    """Whether the toolkit wrote the request: in a run, all but those that the target sent on."""
     return _is_run(stated_run(recording.header) or {}) and exchange.hop != "upstream"
 
 

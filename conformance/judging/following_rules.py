@@ -202,8 +202,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "hidden-unless-asked": ("own-fields",),
     "turns-alternate": (
         *("history/returned/turn-once", "history/returned/turns-in-order"),
-        *("history/calls/answered", "history/calls/asked", "history/calls/none-left-open"),
-        "history/calls/right-after",
+        *("history/calls/answered", "history/calls/none-left-open"),
     ),
     "turn-once": ("*/ids-distinct", "*/before-its-turn"),
     "thinking-marked": (

@@ -1,6 +1,6 @@
 """What a dialect still lacks to be supported: everything that rests on it, looked for once.
 
-Rule 1: a dialect has at least `FEWEST_BASES` good recordings, mutants, a separate suite with a
+Rule 1: a dialect has at least `FEWEST_BASES` good recordings, mutants, its own suite with a
 table of what its events carry, and a strict profile.
 Rule 2: one that is asked at an address has the form of its requests and a script of answers.
 Rule 3: every type that its edits look for occurs in its recordings: else they never act.

@@ -1,6 +1,6 @@
 """Where the recordings of a test lie, and how new ones take their place.
 
-Rule 1: a test has a separate folder, `cassettes/<module>/<test>/`, so that processes of
+Rule 1: a test has its own folder, `cassettes/<module>/<test>/`, so that processes of
 a parallel run never write the same file.
 Rule 2: new recordings are written in a folder next to it and moved when they are complete.
 """

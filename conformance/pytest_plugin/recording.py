@@ -1,6 +1,6 @@
 """Recording in one test, by the proxy or inside the process, while the test goes on.
 
-What records lives in a thread with a separate loop (`running_in_thread`). Inside the process a
+What records lives in a thread with its own loop (`running_in_thread`). Inside the process a
 chunk is what httpx hands over: a transfer chunk, or what one read gave of it. Rules about what is
 recorded, and when, are those of the recording proxy.
 `new_episodes` replays what was recorded, and only what was not goes on to the server. Both ways

@@ -208,7 +208,7 @@ class FlattenedWarning(UserWarning):
 
 
 def is_vcr_active() -> bool:
-    """Whether a cassette of vcrpy is in use: it puts a separate class into http.client."""
+    """Whether a cassette of vcrpy is in use: it puts its own class into http.client."""
     if "vcr" not in sys.modules:
         return False
     return http.client.HTTPConnection.__module__.partition(".")[0] == "vcr"

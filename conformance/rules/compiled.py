@@ -63,7 +63,7 @@ class Outcomes(tuple[Outcome, ...]):  # noqa: SLOT001  # caches derived values a
         made = Outcomes(every)
         changed = {each.rule.id: each.verdict for each in others.values()}
         made.verdicts = {**self.verdicts, **changed}
-        if not any(each.reason for each in others.values()):  # else they have a separate order
+        if not any(each.reason for each in others.values()):  # else they have their own order
             made.reasons = reasons = dict(self.reasons)
             for rule in changed:
                 reasons.pop(rule, None)

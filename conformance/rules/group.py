@@ -324,7 +324,7 @@ def _is_live(part: State) -> bool:
 
 
 def _machines_with(machines: Sequence[Machine], method: str) -> tuple[tuple[int, Machine], ...]:
-    """The machines that have a separate method, with their positions."""
+    """The machines that have their own method, with their positions."""
     usual = getattr(Machine, method)
     pairs = enumerate(machines)
     return tuple((at, each) for at, each in pairs if getattr(type(each), method) is not usual)

@@ -45,5 +45,5 @@ def _read_list(
     if plain.endswith(place):
         return listing.body(model)
     _, mark, name = plain.partition(f"{place}/")
-    # What comes after a colon is asked of the model, and not about it.
+    # A path with a colon (`:generateContent`) calls the model; it does not look it up.
     return listing.entry(unquote(name)) if mark and name and ":" not in name else None

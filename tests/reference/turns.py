@@ -175,8 +175,9 @@ def converse_turns(fields: Fields, data: bytes, result: str) -> Fields:
             _add_to_block(blocks.setdefault(index, {}), event["delta"])
     calls = [block["toolUse"] for block in blocks.values() if "toolUse" in block]
     for call in calls:
-        with suppress(ValueError, TypeError):  # a defect may tear it
-            call["input"] = json.loads(call["input"])
+        text, call["input"] = call["input"], {}  # a defect may tear it
+        with suppress(ValueError, TypeError):
+            call["input"] = json.loads(text)
     results = [
         {"toolResult": {"toolUseId": call["toolUseId"], "content": [{"text": result}]}}
         for call in calls

@@ -268,19 +268,3 @@ def test_on_bedrock_a_tool_may_be_offered_with_a_budget(choice: Any, wanted: Ver
     fields: dict[str, Any] = {"toolConfig": {"toolChoice": choice}, **ON_BEDROCK}
     assert asked(rule, "bedrock.converse", "claude", **fields) is wanted
     assert asked(rule, "bedrock.converse", **fields) is Verdict.NOT_APPLICABLE
-
-
-def test_a_turn_of_converse_may_hold_results_and_words() -> None:
-    call = {"toolUse": {"toolUseId": "t", "name": "tide", "input": {}}}
-    result = {"toolResult": {"toolUseId": "t", "content": [{"text": "Low."}]}}
-    one = {"role": "user", "content": [{"text": "Hi."}]}
-    made, given = {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
-    rule = "history/converse/turns-alternate"
-    both = {"role": "user", "content": [result, {"text": "And?"}]}
-    assert asked(rule, "bedrock.converse", "claude", messages=[one, made, both]) is Verdict.PASS
-    reminder = {"role": "system", "content": [{"text": "Be short."}]}
-    turns = [one, made, given, reminder]
-    assert asked(rule, "bedrock.converse", "claude", messages=turns) is Verdict.PASS
-    turns = [one, made, given, one]
-    assert asked(rule, "bedrock.converse", "claude", messages=turns) is Verdict.FAIL
-    assert asked(rule, "bedrock.converse", messages=turns) is Verdict.NOT_APPLICABLE

@@ -156,7 +156,7 @@ class Redactor:
                 if (name.lower() not in self._headers or name.lower() in NAMES)
                 and value != REDACTED
             ),
-            # Clients describe their turns in separate headers, with the model's name in them.
+            # Clients describe their turns in their own headers, with the model's name.
             shown=stated_model(request),
         )
         self._learn_parameters(request.path)

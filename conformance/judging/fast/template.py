@@ -282,7 +282,7 @@ def _kind(value: Any, *, is_column: bool) -> Any:
 
 
 def _is_typed(value: Any) -> bool:
-    """Whether a constant has a separate type: a short text, a small number, null.
+    """Whether a constant has its own type: a short text, a small number, null.
 
     Ids and times are one stream's own: their types would be made again for every stream.
     """

@@ -13,7 +13,7 @@ neither before nor after each other. A state may record that something came in t
 forgets it when the next frame begins.
 Rule 3: an obligation that is still open is a violation at a clean end of stream, and inconclusive
 where an error event came or we or the transport broke the stream.
-Rule 4: nothing grows without a cap; beyond it the rule ends with a separate error.
+Rule 4: nothing grows without a cap; beyond it the rule ends with its own error.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class CollectedParts(Struct):
         return None
 
 
-_Fault = tuple[str, str, str]  # after the field and its event: what is said; wanted and found
+_Fault = tuple[str, str, str]  # message (after the field and its event), expected, found
 
 
 class CollectMachine(Machine):

@@ -1,6 +1,6 @@
 """One recorder of other people's tools, as data: where its files keep what.
 
-A row is all that is known of a recorder. Users add separate rows in `conformance.yaml`, with
+A row is all that is known of a recorder. Users add their own rows in `conformance.yaml`, with
 the same keys.
 
 Rule 1: a path is keys with dots, `response.status.code`, or indices of a list, `log.entries.0`;
