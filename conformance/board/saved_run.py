@@ -160,7 +160,7 @@ def _of_view(report: Report, view: str) -> Report:
 
 
 def _judged_by(report: Report) -> JudgedBy:
-    """One digest over all files of rules and profiles that judged: nobody reads a hundred."""
+    """One digest over all files of rules and profiles that judged: short enough to compare."""
     suites = {suite.id: suite.file for suite in load_suites(())}
     call = JudgedCall(started="", seconds=0.0, suites=suites)
     fields = call_object(replace(report, call=call)) or {}

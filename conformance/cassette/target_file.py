@@ -28,7 +28,7 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow
 
 
 class TargetFile:
-    """A file beside `path` that takes its place when it is closed; a context manager.
+    """A file next to `path` that takes its place when it is closed; a context manager.
 
     With `append` it is `path` itself, which must not be there, and a crash leaves what was flushed.
     Who may read it says `core.new_files`.

@@ -48,7 +48,7 @@ Ending = Literal["eof", "reset", "client-closed", "idle-timeout", "protocol-erro
 STREAMED: Final = frozenset({"event", "line", "element", "text", "binary"})
 """Kinds of frames that a stream says something in."""
 UPGRADED: Final = 101
-"""The status of a head behind which messages of a WebSocket follow."""
+"""The status of a response after which WebSocket messages follow."""
 ENDINGS: Final[tuple[Ending, ...]] = get_args(Ending)
 
 TRANSPORT_EVENTS: Final = frozenset(

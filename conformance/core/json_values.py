@@ -55,7 +55,7 @@ def repeated_key(text: str, value: Any) -> str:
     """A key that an object of this JSON text has twice; empty where none has.
 
     `value` is what the text was decoded to, where the last of both is left: written again, it has
-    fewer colons behind a quote than the text. Whether that is why is then looked up; so it is where
+    fewer colons after a quote than the text. Whether that is why is then looked up; so it is where
     the text is written in a way that leaves the count open.
     """
     if not isinstance(value, dict | list):

@@ -32,7 +32,7 @@ class LineParser:
     def __init__(self, *, max_line_bytes: int = 64 * 1024 * 1024) -> None:
         self._max = max_line_bytes
         self._closed = False
-        self._started = False  # the BOM, if any, is behind us
+        self._started = False  # the BOM, if any, has been read
         self._partial = bytearray()  # the line that has not ended yet
         self._offset = 0  # where it begins
         self._skipped = 0  # bytes of a line that was too long; 0: this line is not skipped
@@ -63,7 +63,7 @@ class LineParser:
         return self._offset
 
     def skip(self, size: int) -> None:
-        """Goes on behind whole lines that somebody else has read; to be called between lines."""
+        """Skips whole lines that the caller has read itself; to be called between lines."""
         self._offset += size
 
     def close(self) -> list[Frame]:

@@ -19,12 +19,12 @@ _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 def sealed(packed: bytes) -> bytes:
-    """The bytes behind their digest."""
+    """The digest of the bytes, then the bytes."""
     return sha256(packed).digest() + packed
 
 
 def unsealed(file: Path, *, only_own: bool) -> bytes | None:
-    """What a file holds behind its seal; None where there is none, or none that may be used."""
+    """The bytes that follow a file's seal; None without a file that may be used."""
     try:
         data = _read_own(file) if only_own else file.read_bytes()
     except OSError:

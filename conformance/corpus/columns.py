@@ -61,7 +61,7 @@ class ColumnNames(Struct, frozen=True, omit_defaults=True, dict=True):
 
 
 def read_columns(file: Path | None, keep: Iterable[str] = ()) -> ColumnNames:
-    """The mapping of a YAML file, `part: column`, and columns to keep beside those that it names.
+    """The mapping of a YAML file, `part: column`, and columns to keep besides those that it names.
 
     Raises SpecError for an invalid file, UsageError for too many columns.
     """

@@ -4,8 +4,8 @@ LiteLLM writes its `StandardLoggingPayload` (https://docs.litellm.ai/docs/proxy/
 `response` of a pass-through endpoint is `{"response": text}`, the body as it came; any other is the
 answer as LiteLLM parsed it. Langfuse exports observations whose `output` is what an SDK made of an
 answer, or the body where an application stored that. OTLP in JSON has spans whose attributes may
-hold a body; `gen_ai.*` attributes hold what was parsed. What was parsed cannot be judged: it is
-told, row by row.
+hold a body; `gen_ai.*` attributes hold what was parsed. What was parsed cannot be judged: each
+such row is reported.
 """
 
 from __future__ import annotations

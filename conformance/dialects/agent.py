@@ -1,7 +1,6 @@
 """How a command is asked that speaks a dialect on its standard streams, in words of no dialect.
 
-A *conversation* is what is said to one process, and what is heard of it: messages in, messages
-out, without bytes and without a clock.
+A *conversation* is the messages to and from one process, without bytes and without a clock.
 
 What an agent asks of its client is refused: nothing that a played model wants is carried out.
 """
@@ -48,16 +47,16 @@ class AgentConversation(Protocol):
 
 
 AgentWords = Callable[[Message, str, str], Sequence[str]]
-"""The words behind a command, of the request, the id of the model and the folder to work in."""
+"""The arguments of a command: of the request, the id of the model and the folder to work in."""
 
 
 class AgentForm(Struct, frozen=True):
     """How a command is asked: by messages on its standard input, or by its words.
 
-    `words` are put behind the user's command, those of `words_of` where its file has one of these
+    `words` are appended to the user's command, those of `words_of` where its file has one of these
     names. Without a `conversation` each turn is a separate process, which ends with it; a user
     stops it by an interrupt. `environment` is what a command of its own needs to find the model,
-    beside what every agent is given; it is given the URL of the model, its id and a folder for
+    besides what every agent is given; it is given the URL of the model, its id and a folder for
     homes.
     """
 
@@ -67,7 +66,7 @@ class AgentForm(Struct, frozen=True):
     words_of: Mapping[str, AgentWords] = {}
 
     def words_after(self, command: Sequence[str]) -> AgentWords:
-        """What is put behind this command: by the first of its words that names a program."""
+        """The arguments of this command, by the first of its words that names a program."""
         named = (self.words_of.get(Path(word).stem) for word in command)
         return next((each for each in named if each is not None), self.words)
 
@@ -115,7 +114,7 @@ def agent_request(
 class RpcConversation:
     """A conversation of JSON-RPC messages, whose turns are requests; a dialect says which.
 
-    The requests of the client are numbered from 0; `version` is what every message says beside.
+    The requests of the client are numbered from 0; `version` is what every message states besides.
     Sessions come one after the other: `session_key` is where a request names the one that it
     continues. The agent sends `greeting` once, before the first turn.
     """

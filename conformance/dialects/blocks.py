@@ -4,7 +4,7 @@ Rule 1: one counter numbers thinking and text blocks of a choice alike, from 0.
 Rule 2: a block starts before its first non-empty delta, or when the wire announces it.
 Rule 3: `explicit` says that the wire itself marked the start or the end.
 Rule 4: a block ends once; that the wire says it twice is a fact for rules of the wire.
-Rule 5: white space before the first word of a block is `blank`: it is shown to nobody, and no order
+Rule 5: white space before the first word of a block is `blank`: it is not shown, and no order
 hangs on it.
 Rule 6: the first words of a block of thinking are `split` if it and the two before it make one
 sentence, and nothing else came between them.
@@ -26,7 +26,7 @@ NEAR: Final = 4
 """The most frames from the last words of a block to the start of the next: its end, a signature."""
 
 BETWEEN_CALLS: Final = "between_calls"
-"""The phase of thinking behind a hosted call that some text announced."""
+"""The phase of thinking after a hosted call that some text announced."""
 
 _OPEN_ENDS: Final = frozenset(",;(-\u2013\u2014")  # a sentence continues after these
 _CONTINUES: Final = frozenset(" \t,.;:!?)'")  # no sentence begins with these

@@ -1,4 +1,4 @@
-"""What a client of a dialect is put to beside recordings: choices, whole messages, stored turns."""
+"""What tests a client of a dialect besides recordings: choices, whole messages, stored turns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StoredTurns(Struct, frozen=True):
     """Turns as they may be on disk: `forms` of one turn, and `turns` to be stored.
 
     `text_key` and `thinking_key` are where a turn has its texts; `stored_text_key` is where a
-    form has its text, beside `thinking_key`. `body` is the whole answer that says what a form does.
+    form has its text, besides `thinking_key`. `body` is the whole answer with a form.
     """
 
     forms: tuple[Mapping[str, Any], ...]

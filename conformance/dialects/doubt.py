@@ -1,4 +1,4 @@
-"""Why a stream that shows a dialect may still be of a protocol that nobody here knows.
+"""Why a stream that shows a dialect may still be of an unknown protocol.
 
 A payload may have the name of another API's. So most payloads have to be of the dialect, and the
 one that opens an answer has to hold what the dialect needs there (`Dialect.doubts`).
@@ -49,10 +49,10 @@ def _speaks_against(dialect: Dialect, payloads: list[_Payload]) -> str | None:
 
 
 def _unknown_ones(dialect: Dialect, payloads: list[_Payload]) -> str | None:
-    """A type that nobody knows is a fault in a stream that begins as the dialect does.
+    """An unknown type is a fault in a stream that begins as the dialect does.
 
     There only payloads of another dialect count, and those that share no key with a known one;
-    but all do where the beginning is the only payload that anybody knows.
+    but all do where the beginning is the only known payload.
     """
     family = _family(dialect)
     unknown = [each for each in payloads if not _is_known(family, each)]

@@ -82,7 +82,7 @@ class ModelListing(Struct, frozen=True):
     """Where models are listed: the path below the base URL, the keys of the list and of a name.
 
     `prefix` is what a list puts before each name. `frame` and `details` are what is next to the
-    list, and beside each name. `shown` is what is stated of a model at `show_path`, where that is
+    list, and next to each name. `shown` is what is stated of a model at `show_path`, where that is
     asked by a request of its own.
     """
 

@@ -54,7 +54,7 @@ class EventTable(Struct, frozen=True, kw_only=True):
     def bounds(self, prefix: str = "") -> AnswerBounds:
         """By which events two answers are distinguished: every opening begins one.
 
-        The wire events of the types have the names of these, behind `prefix`.
+        The wire events of the types have the names of these, after `prefix`.
         """
         openings = frozenset(prefix + kind for kind in self.openings)
         finishes = frozenset(prefix + kind for kind in self.finishes)

@@ -1,4 +1,4 @@
-"""What a request gives a model beside its history: instructions and tools, as a text to compare."""
+"""What a request holds besides its history: instructions and tools, as a text to compare."""
 
 from __future__ import annotations
 

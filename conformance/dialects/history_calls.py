@@ -165,7 +165,7 @@ class CallPairing(Struct, frozen=True):
         return _names(body, (*self.kept_by, *self.answered_by))
 
     def goes_on(self, body: Any) -> bool:
-        """Whether the server has the answers before, so that nobody need send them back."""
+        """Whether the server keeps the earlier answers, so that they need not be sent back."""
         return _names(body, self.answered_by)
 
     def events(self, body: Any, history: Iterable[Any]) -> Iterator[Event]:

@@ -116,7 +116,7 @@ def _before_calls(marker: str) -> list[str]:
 def _marked_line(markers: list[str], families: tuple[MarkerFamily, ...]) -> str:
     """A regular expression for a line that begins or ends with one of the markers.
 
-    So does one where text goes on right behind a sentence and a marker. Markers that are bare words
+    So does one where text goes on right after a sentence and a marker. Markers that are bare words
     are left out: a line of thinking may begin with any word. What ends a turn counts at the end of
     the thinking, and tags that are words at its beginning and its end.
     """

@@ -1,7 +1,7 @@
 """Parts of text and reasoning, and tool calls, that are open at once and found by their ids.
 
 Rule 1: a part is found by its kind and id, a call by its id; ids are matched, never parsed. A delta
-        of what is not open begins a part that nobody announced, an end of it says nothing; a start
+        of what is not open begins an unannounced part, an end of it says nothing; a start
         of what is open ends the part that was.
 Rule 2: beyond `MOST_OPEN` open parts and calls nothing is opened, and one wire event says so.
 """

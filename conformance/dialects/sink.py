@@ -79,7 +79,7 @@ class Sink:
         self.emit("finish", data)
 
     def _flushed(self, choice: int) -> str:
-        """The text of a block that begins in this frame, behind thinking of an earlier one."""
+        """The text of a block that begins in this frame, after thinking of an earlier one."""
         texts: list[str] = []
         begins = False
         for event in self.semantic:

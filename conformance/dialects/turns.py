@@ -102,7 +102,7 @@ def _as_json(arguments: Any) -> str:
 
 
 def speaker(role: Any) -> Speaker:
-    """Who speaks under a role; roles that nobody knows are none of the talk."""
+    """Who speaks under a role; unknown roles are no part of the conversation."""
     return _ROLES.get(role, "other") if isinstance(role, str) else "other"
 
 

@@ -87,7 +87,7 @@ class TypedReader(Generic[State]):
         self._sink.start_message(role, message_id)
 
     def _begin_once(self) -> None:
-        """What says something of a message that nobody announced begins it."""
+        """An event about an unannounced message begins it."""
         if not self._has_begun:
             self._begin()
 

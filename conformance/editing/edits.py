@@ -37,7 +37,7 @@ def typed_by(kind: str, *path: str | int) -> Callable[..., Sites]:
 
 
 def right_after(sites: Sites, before: Sites) -> Sites:
-    """Those of the places that stand right behind one of the others."""
+    """Those of the places that stand right after one of the others."""
 
     def found(stream: Stream) -> list[int]:
         earlier = set(before(stream))

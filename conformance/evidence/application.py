@@ -69,7 +69,7 @@ def keeps_history(recording: Recording, shown: Exchange, read: ReadExchange) -> 
 
     What it sent to its model shows that; if the user's own request has what the model sealed, the
     history is the user's. A run states it, where another scenario has shown it: of a recording that
-    nobody trusts that is a claim.
+    that is untrusted is a claim.
     """
     calls = provider_answers(recording, shown)
     if calls and _brings_back(recording, shown, calls, read):

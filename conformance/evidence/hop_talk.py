@@ -70,7 +70,7 @@ def _altered_call(hops: ApplicationHops, talks: list[RepeatedTalk]) -> str | Non
 
 
 def _is_other(call: HistoryCall, back: HistoryCall) -> bool:
-    """Arguments may have defaults beside what the model wrote; what is no JSON may be replaced."""
+    """Arguments may have defaults besides what the model wrote; what is no JSON may be replaced."""
     wanted, has = value_of(call.arguments), value_of(back.arguments)
     return call.name != back.name or (wanted is not None and alters(wanted, has, ""))
 

@@ -10,7 +10,7 @@ Rule 3: a gateway may offer functions of its own, and respell names that the ups
 Rule 4: a limit may be lowered, raised to the minimum of an API, or raised by the budget of
         thinking next to it.
 Rule 5: of a history that the server keeps only the new turns are sent: there is nothing to compare.
-Rule 6: what the model said may stand beside more upstream (thinking that an API has no place for);
+Rule 6: what the model said may stand next to more upstream (thinking that an API has no place for);
         it may not lack, and neither may its calls, nor what tools gave.
 Rule 7: a temperature counts where the client turned thinking off, for models that think may take
         none; it may be lowered to the scale of an API. Stop sequences count where the API has a

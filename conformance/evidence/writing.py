@@ -14,7 +14,7 @@ of the last exchange: `comparisons`, `undeclared`, `own requests`, `randomness`,
 and in all of them `redaction`.
 Of a client under test, `targets.client.client_judge` writes after `comparisons` and `undeclared`:
 `broken stream`, `undeclared` once more, `sent bytes` and `harness`.
-Of a recording that nobody trusts, `recordings.claims` writes `claims`.
+Of an untrusted recording, `recordings.claims` writes `claims`.
 Of several recordings that hold one conversation, `recordings.linked_files` writes `linked files`.
 A run with streams side by side adds `streams beside`, a baseline comes last.
 

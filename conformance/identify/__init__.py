@@ -1,7 +1,7 @@
 """Which system sent a stream, and how it speaks its dialect.
 
 The system is named by fingerprints only; the knobs are what the stream was seen to do, whoever
-sent it. A profile for a system that nobody knows yet is drafted from both.
+sent it. A profile for an unknown system is drafted from both.
 """
 
 from conformance.identify.draft import draft

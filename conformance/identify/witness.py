@@ -26,7 +26,7 @@ class Identity(Struct, frozen=True):
 
     `profile` is None where nothing was met that shows. `signs` are its fingerprints, `rivals`
     those of other profiles by name. `knobs` holds the observed value of every knob that the
-    exchange showed, and `private` the paths below a delta that carry text nobody knows.
+    exchange showed, and `private` the paths below a delta that carry text under unknown keys.
     """
 
     dialect: str

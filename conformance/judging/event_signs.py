@@ -3,7 +3,7 @@
 Rule 1: a type that two findings miss, or one of them meets in the wrong place, is missing for one
 reason. So is one that a finding could read in part only, if it is of the same slice. What opens,
 fills and closes a part belongs together: where its start has another id, its end is missing, too.
-Rule 2: after a frame that nobody could read, or a hole in the numbers of a stream, what is missing
+Rule 2: after an unreadable frame, or a hole in the numbers of a stream, what is missing
 or differs is what was in it.
 Rule 3: texts that differ are one difference where the same event states or collects them, where
 such an event is wrong itself, or where the deltas are.
@@ -95,7 +95,7 @@ def _differing(about: About) -> Iterator[EventSign]:
 
 
 def _preceding_event(about: About) -> Iterator[EventSign]:
-    """The event behind which it came, of which it may be."""
+    """The event after which it came, of which it may be a part."""
     kind, event = about.behind or ("", 0)
     if not kind:
         return
@@ -144,7 +144,7 @@ def _is_flagged(about: About) -> bool:
 
 
 def _is_unread(about: About) -> bool:
-    """Whether nobody could tell what a frame is."""
+    """Whether a frame is of an unknown kind."""
     is_field, is_event = about.kind in _FIELDS, about.kind is BreachKind.EVENT
     kinds = (about.type, *about.beside) if is_event else (about.type,)
     return any(each.endswith(_UNKNOWN) for each in kinds) or any(

@@ -33,7 +33,7 @@ _OF_PLACES: Final = (
     "*/signed-calls",
 )
 # Rule -> the ones whose breach may be why; a bare name is that of a rule in the same suite, a name
-# behind `*/` that of one in any suite.
+# after `*/` that of one in any suite.
 FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "before-its-turn": ("history/calls/asked",),
     "signed-calls": ("history/calls/asked",),
@@ -86,7 +86,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         "*/reasoning-id-unique",
         "wire/adk/carries",
     ),  # each ends the block
-    # The wire says the same of its own end, whatever comes behind it.
+    # The wire says the same of its own end, whatever comes after it.
     "before-finish": (
         "*/done-last",
         "*/finish-last",
@@ -126,7 +126,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "summary-carried": ("sealed-unchanged", "sealed-or-left-out"),
     "turn-signed": ("signed-unchanged", "signature-unchanged", "signature-present", "step-signed"),
     # Who begins a message, an item or a part under another name, or where it is not read, leaves
-    # open what it was to close, and states what nobody began.
+    # open what it was to close, and states what did not begin.
     "part-announced": (*_OF_BUS, "tool-state"),
     "message-announced": ("event-fields",),
     "error-reported": ("event-fields", "message-announced", "error-said"),
@@ -168,7 +168,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         ENDING.id,
     ),
     "empty-choices-last": ("finish-present", ENDING.id),  # nothing it could come after
-    # What is altered beside its calls is altered in later turns, too.
+    # What is altered besides its calls is altered in later turns, too.
     "earlier-calls-signed": ("signed-calls",),
     "earlier-details-signed": ("details-signed",),
     "earlier-details-sealed": ("details-sealed",),
@@ -198,7 +198,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("*/signature-unchanged", "*/turn-signed", "*/thinking-kept", "*/text-as-said"),
         *("*/signed-unchanged", "*/sealed-unchanged", "*/sealed-or-left-out"),
     ),
-    # Who asks for thoughts where nobody looks has not asked.
+    # A request for thoughts in a field that no server reads is no request.
     "hidden-unless-asked": ("own-fields",),
     "turns-alternate": (
         *("history/returned/turn-once", "history/returned/turns-in-order"),

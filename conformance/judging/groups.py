@@ -4,7 +4,7 @@ Rule 1: findings are of one group if rule, level and verdict are the same, their
 values only, and their slices have the same fields. What a baseline expects is apart from the rest.
 Rule 2: a group follows another one if in every stream that has it its first finding follows from a
 finding of the other, directly or over others (`lineage`). What follows is kept below its cause.
-What is altered of earlier turns follows what is altered beside calls in the same way
+What is altered of earlier turns follows what is altered besides calls in the same way
 (`About.change`), in other streams, too, and so does sealed data that an application lost.
 A history that a gateway did not pass on as it came follows what breaks the one that it sent.
 Rule 3: the circumstances of a group are reported where it came under one of them only, and chance

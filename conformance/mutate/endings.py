@@ -40,7 +40,7 @@ def _end_places(stream: Stream) -> list[int]:
 
 
 def _counting_events(stream: Stream) -> list[int]:
-    """Events with usage that counts reasoning tokens beside streamed thinking."""
+    """Events with usage that counts reasoning tokens where thinking was streamed."""
     if not delta_places(stream, "thinking"):
         return []
     return [n for n, _ in stream.events() if _count_path(stream, n)]

@@ -1,4 +1,4 @@
-"""Operators on typed events: what begins, ends and numbers them, and events that nobody knows."""
+"""Operators on typed events: what begins, ends and numbers them, and unknown events."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _json_objects(stream: Stream) -> list[int]:
 
 @EVENTS.edit("N4-unknown-key", _json_objects, "pass")
 def _add_unknown_key(stream: Stream, site: int) -> Stream:
-    """An event has a key that nobody knows."""
+    """An event has an unknown key."""
     chunk = stream.layout.chunk
     stream = stream.with_value(site, ("x_vendor",), {"note": "unknown", "n": 1})
     if chunk is not None and stream.value_at(site, *chunk.message):

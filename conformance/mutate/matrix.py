@@ -335,7 +335,7 @@ def _judge_parts(
 
     count = processor_count() if jobs is None else jobs
     shares = [RuleShare(n, count) for n in range(count)]
-    # Shares take longest and come early, but behind the one part that this process does itself.
+    # Shares take longest and come early, but after the one part that this process does itself.
     parts: list[int | RuleShare] = [*range(len(grounds))[:1], *shares, *range(len(grounds))[1:]]
     every: dict[int, list[Trial]] = defaultdict(list)
     for found in run_parallel(judge_part, iter(parts), jobs, at_once=1):

@@ -54,7 +54,7 @@ def limits(path: Path | str, folders: Iterable[Path] = ()) -> tuple[SpecError, .
 
 
 class _ProfileFile(Struct, frozen=True):
-    """A profile file as it stands, beside what came of it."""
+    """A profile file as it stands, and what came of it."""
 
     root: Node
     profile: Profile

@@ -34,7 +34,7 @@ def has_profile(dialect: str, name: str, folders: Iterable[Path] = ()) -> bool:
     own, names = tuple(folders), _names(name)
     try:
         within = checked_folders(own)
-        # The hint of `find` on the nearest name searches every folder, and nobody sees it.
+        # The hint of `find` on the nearest name searches every folder, and is not shown here.
         if not all(any(candidate_paths(each, dialect, within)) for each in names):
             return False
         if own or len(names) > 1:  # else it ships: lint reads it, no check needs to

@@ -74,7 +74,7 @@ class CassetteFolder(Struct, frozen=True):
             shutil.rmtree(made, ignore_errors=True)
 
     def add(self, fresh: Path) -> tuple[Path, ...]:
-        """Moves new recordings in, behind those that are there."""
+        """Moves new recordings in, after those that are there."""
         moved = []
         for path in sorted(fresh.glob(f"*{_SUFFIX}")):
             self.path.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from conformance.pytest_plugin.verdicts import UNCLEAR, FileVerdicts, ItemOutcom
 _MILDER: Final = ("xfailed", "passed", "skipped")
 
 
-class ItemFailure(Exception):  # noqa: N818  # it is reported as a failure, nobody erred here
+class ItemFailure(Exception):  # noqa: N818  # it is reported as a failure, not as an error
     """An item fails: what to show."""
 
     def __init__(self, outcome: ItemOutcome, stream: StreamResult | None = None) -> None:
@@ -83,7 +83,7 @@ class RuleItem(SpecItem):
 
 
 class ExchangeOfCassette:
-    """What a node of a recorded exchange holds, beside being one."""
+    """What a node of a recorded exchange holds."""
 
     def __init__(
         self, *, verdicts: FileVerdicts, stream: StreamResult, line: int, **rest: Any

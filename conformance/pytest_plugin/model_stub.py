@@ -4,7 +4,7 @@ Rule 1: what was not recorded is a miss; only the record modes `once` (without a
 `new_episodes`, `all` and `rewrite` ever ask the server that `url` names.
 Rule 2: new recordings are kept whatever becomes of the test, but not if a request got no answer.
 Rule 3: a miss fails the test even if the client swallowed it, and so does a recorded exchange that
-nobody asked for, unless the test says `unused="ignore"`.
+were never requested, unless the test says `unused="ignore"`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class ModelStub:
 
 def _missed_requests(replayed: ReplaySource | None) -> list[str]:
     if isinstance(replayed, ThreadedServer):
-        with suppress(TimeoutError):  # an answer that nobody reads is no miss
+        with suppress(TimeoutError):  # an answer that is not read is no miss
             replayed.settle(_SETTLES_S)
     if isinstance(replayed, ReplayServer):
         return [each.why for each in replayed.seen if each.outcome in ("refused", "rejected")]

@@ -181,7 +181,7 @@ def trusted(config: pytest.Config) -> tuple[Path, ...]:
 
 
 def passed_variables(config: pytest.Config) -> tuple[str, ...]:
-    """Names of variables that a client gets, beside those that programs need."""
+    """Names of variables that a client gets, besides those that programs need."""
     given = given_option(config, _PASSED) or ()
     return (*given, *config.getini(_option_key(_PASSED)))
 

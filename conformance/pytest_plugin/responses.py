@@ -140,7 +140,7 @@ def _unread_errors() -> tuple[type[Exception], ...]:
 
 
 def _httpx_errors(name: str) -> tuple[type[Exception], ...]:
-    # Whoever has a response of httpx has imported it; nobody else should pay for it.
+    # Whoever has a response of httpx has imported it; no other test should pay for it.
     modules = (sys.modules.get(each) for each in NAMES)
     return tuple(getattr(module, name) for module in modules if hasattr(module, name))
 

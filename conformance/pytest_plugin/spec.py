@@ -143,14 +143,14 @@ def _errors_at(node: Node) -> Iterator[None]:
 
 
 def _suite_name(folder: Path, node: Node) -> str:
-    """An id, or the path of a file or folder beside this file."""
+    """An id, or the path of a file or folder next to this file."""
     name = node.string()
     is_folder = name.startswith(".") or (folder / name).is_dir()
     return str(folder / name) if is_folder else _name_or_path(folder, name)
 
 
 def _name_or_path(folder: Path, name: str) -> str:
-    """What ships has a name; a YAML file lies beside this one."""
+    """What ships has a name; a YAML file lies next to this one."""
     return str(folder / name) if name.endswith((".yaml", ".yml")) else name
 
 

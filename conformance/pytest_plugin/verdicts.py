@@ -1,4 +1,4 @@
-"""What a verdict means for a test run: fails, is expected to fail, passes, or is reported beside.
+"""What a verdict means for a test run: fails, is expected to fail, passes, or is only reported.
 
 Rule 1: what fails here is what makes `conformance check` exit 1, no more and no less; a rule is a
 gap only if nothing in the whole file exercises it.

@@ -1,4 +1,4 @@
-"""Recordings of both hops given as files: an application's stream, and its provider's beside it."""
+"""Recordings of both hops given as files: an application's stream, and its provider's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IN_FRONT: Final = frozenset({APP, "downstream"})
 
 
 class PairedRecording(Recording, frozen=True):
-    """An application's recording, and behind its exchanges those of its provider.
+    """An application's recording, and after its exchanges those of its provider.
 
     `sources` says of these where they are: a recording, and the number there.
     """
@@ -64,7 +64,7 @@ def stated_dialect(recording: Recording, exchange: Exchange, chosen: str | None)
 
 
 def pair_recordings(shown: Recording, providers: Sequence[Recording]) -> Recording:
-    """One recording of both hops, the answers behind the application in the order given.
+    """One recording of both hops, the provider's answers in the order given.
 
     Where none is given it is the application's own. Raises UsageError where that holds several
     exchanges, or hops of its own.

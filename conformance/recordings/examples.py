@@ -211,7 +211,7 @@ def _aligned_line(passing: list[str], failing: list[str], at: int) -> int:
     rest = min(len(passing), len(failing)) - same
     tail = min(_shared_lines(passing[::-1], failing[::-1]), rest)
     after = len(failing) - 1 - at
-    changed = len(passing) - tail  # the line behind the change
+    changed = len(passing) - tail  # the line after the change
     if at < same:
         return at
     if after < tail and len(passing) - 1 - after - _BEFORE <= same:

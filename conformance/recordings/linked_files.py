@@ -276,7 +276,7 @@ def _exchanges_in(
 def _merge_verdicts(
     kept: Ledger, ledger: Ledger, exchange: Exchange, home: LinkedRecording
 ) -> Ledger:
-    """The verdicts of links between files, beside those of links in the file itself."""
+    """The verdicts of links between files, and those of links in the file itself."""
     for rule, verdict in ledger.verdicts.items():
         if "*" in exchange.touched or rule in exchange.touched:
             kept.add(rule, Verdict.UNTESTABLE, _REDACTED, by=NAME)

@@ -23,7 +23,7 @@ _ACCOUNT: Final = re.compile(rb"(?<![A-Za-z0-9_-])(org-|proj_|user-)[A-Za-z0-9]{
 _EMAIL: Final = re.compile(
     rb"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,24}"
 )
-# Domains of https://www.rfc-editor.org/rfc/rfc2606 reach nobody.
+# Domains of https://www.rfc-editor.org/rfc/rfc2606 are reserved: no mail arrives.
 _NOBODY: Final = re.compile(rb"(?:@|\.)(?:example(?:\.com|\.net|\.org)?|invalid|test|localhost)$")
 _BLANKED: Final = re.compile(rb"redact|placeholder|anonym|example|\A(.)\1*\Z", re.IGNORECASE)
 _TELLING: Final = frozenset(
@@ -48,7 +48,9 @@ class PrivacyScanner:
     def __init__(self, header: Header, trailer: Mapping[str, int]) -> None:
         self._replaced = Counter({each.rule: each.count for each in header.redactions})
         self._replaced.update(trailer)
-        self._personal_data = header.origin != "synthetic"  # a made-up stream names nobody
+        self._personal_data = (
+            header.origin != "synthetic"
+        )  # a synthetic one names nobody
 
     def text(self, text: bytes) -> Iterator[PrivateLeftover]:
         """Leftovers in a body, or in a request as JSON; each once, in no order."""

@@ -48,7 +48,7 @@ def redact_evidence(
 ) -> Cassette:
     """What may be kept of a recording; each exchange names the rules that judge it otherwise now.
 
-    `rulebook` has the rules of the user's own, beside those that ship. Raises CassetteError where
+    `rulebook` has the rules of the user's own, besides those that ship. Raises CassetteError where
     a body cannot be redacted.
     """
     using = redactor or Redactor()

@@ -71,7 +71,7 @@ async def run_application(
 ) -> RunOutcome:
     """Runs scenarios on an application that is asked in `protocol`, by a server or as a command.
 
-    Raises RemoteError where nobody answers, or nothing is asked upstream; UsageError as
+    Raises RemoteError where it does not answer, or asks nothing upstream; UsageError as
     `run_server`.
     """
     options = dataclasses.replace(options, dialects=(protocol,), jobs=1, repeat=1)

@@ -191,7 +191,7 @@ def _requests_in_turn(
 
 
 def marker_word(request: str) -> str:
-    """The word of one request beside others, by its name.
+    """The word of one of several requests, by its name.
 
     The target is asked to begin with it: then text of another answer is known by its word,
     whatever else was said.
@@ -201,7 +201,7 @@ def marker_word(request: str) -> str:
 
 
 def ask_for_marker(body: Any, word: str) -> Any:
-    """The request body with the wish for the word; as it is where nobody asks in plain text."""
+    """The request body with the wish for the word; as it is where no step asks in plain text."""
     if not isinstance(body, Mapping):
         return body
     for name in (*PROMPTS, *HISTORIES):

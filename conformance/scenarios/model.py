@@ -101,8 +101,8 @@ class Step(Struct, frozen=True):
     may). `promises` name what a profile must declare for the step to be taken. `upstream` is what
     happens behind a gateway meanwhile, a word for each of its calls, or `recorded`, an exchange
     with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
-    roles of earlier steps whose requests are sent again at the same time; nobody judges what they
-    get. `excused` are rules that what comes after breaks itself, `broken` those of them that
+    roles of earlier steps whose requests are sent again at the same time; the answers are not
+    judged. `excused` are rules that what comes after breaks itself, `broken` those of them that
     bind. `says` is one of `SAYINGS`, of all texts that are said upstream. `behind` are recorded
     exchanges that are given to an application, call by call, by the dialect in which it asks;
     `breaks` is what happens to the last of them inside its thinking. `stops`: the user stops the

@@ -115,7 +115,7 @@ class _AsgiCall(httpx.AsyncByteStream):
     async def _run_application(self, application: Application, scope: Message) -> None:
         try:
             await application(scope, self._receive_message, self._send_message)
-        except Exception as err:  # noqa: BLE001  # the target's own fault, told as such
+        except Exception as err:  # noqa: BLE001  # the target's own fault, reported as such
             self._error = err
         if not self._left.is_set():
             await self._sent.put(None)
@@ -129,7 +129,7 @@ class _AsgiCall(httpx.AsyncByteStream):
 
     async def _send_message(self, message: Message) -> None:
         if self._left.is_set():
-            return  # as servers do: what nobody reads goes nowhere
+            return  # as servers do: what is not read is dropped
         await self._sent.put(message)
 
 

@@ -57,7 +57,7 @@ class AwsSigner:
 
 
 def aws_signer(region: str | None, key_variable: str | None) -> AwsSigner | None:
-    """The signer that was asked for. Raises UsageError beside a key, which is another way in."""
+    """The signer that the options name. Raises UsageError if there is a key, too."""
     if region is None:
         return None
     if key_variable is not None:

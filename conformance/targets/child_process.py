@@ -99,7 +99,7 @@ class Program:
                     self.has_ended = self._is_done = True
 
     def wait(self, seconds: float) -> int | None:
-        """How it ended; None where it runs on, or nobody knows."""
+        """How it ended; None where it runs on, or that is unknown."""
         self._listen_until(lambda: self.has_ended, seconds)
         return self.returncode
 
@@ -208,7 +208,7 @@ def without_proxy(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def leftover_notes(who: str, left: Sequence[str]) -> list[str]:
-    """A note on who outlived a program; none where nobody did."""
+    """A note on the processes that outlived a program; none where no process did."""
     if not left:
         return []
     named = ", ".join(left[:_MOST_NAMED])

@@ -96,7 +96,7 @@ class UpstreamStandIn(Struct):
     _goes_on: bool = False  # the last answer broke off, or was cut at a limit
 
     def begin_request(self, source: UpstreamSource, signs: TurnSigns | None = None) -> None:
-        """A request goes out to the gateway: calls that were made before are nobody's.
+        """A request goes out to the gateway: calls that were made before belong to no request.
 
         `signs` are how calls of its turn look, and what the user says in it.
         """

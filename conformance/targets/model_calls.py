@@ -157,7 +157,7 @@ def _likeliest(shapes: Sequence[CallShape]) -> list[CallShape]:
 
 
 def call_shape(dialect: str, body: Mapping[str, Any], question: str) -> CallShape:
-    """What a request looks like, beside what the user says in it."""
+    """What a request looks like, apart from what the user says in it."""
     about = get(dialect)
     turns = _user_turns(body, about.turns)
     others = [text for text in _last_block(turns) if text != question.strip()]

@@ -171,7 +171,7 @@ class SocketServer(LiveServer):
         if known is not None:
             fetched = await self._ask(known, form, body, most_bytes)
             if fetched.exchange.chunks or known.is_open:
-                return fetched  # else it had been closed before, and nobody has seen the request
+                return fetched  # else it had been closed before, and the request has not arrived
         opened = await self._open(request, secrets or {})
         if isinstance(opened, FetchedAnswer):
             return opened

@@ -1,4 +1,4 @@
-"""What a played model is asked beside its calls: look-ups, paths that no API has, what is no HTTP.
+"""What a played model is asked besides its calls: look-ups, paths that no API has, what is no HTTP.
 
 Who configured a wrong path, a wrong API or TLS sees here what it sent. All of it comes from
 outside: names are redacted, cut and counted, and past a bound only counted.
@@ -21,7 +21,7 @@ _NOT_FOUND: Final = 404
 
 
 class StrayRequests(Struct):
-    """How often each request came, by its name; the sentence begins with what nobody serves."""
+    """How often each request came, by its name; the sentence begins with what is not served."""
 
     unknown: Counter[str] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)
@@ -45,7 +45,7 @@ class StrayRequests(Struct):
     def sentence(self, *, unknown: bool = False) -> str:
         """`3 times POST /v2/chat (HTTP 404), GET /v1/models (HTTP 200)`; empty where none came.
 
-        With `unknown` only what nobody serves.
+        With `unknown` only what is not served.
         """
         found = [*self.unknown.most_common(), *([] if unknown else self.known.most_common())]
         counted = [f"{number} times {name}" if number > 1 else name for name, number in found]

@@ -23,7 +23,7 @@ from contextlib import suppress
 
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
 _PARENT_DEATH = 1  # PR_SET_PDEATHSIG
-_GRACE_S = 0.5  # in which what the program leaves behind may end by itself
+_GRACE_S = 0.5  # in which child processes of the program may end by themselves
 _KILLING_S = 5.0  # after which what still runs cannot be ended by us
 _LOOK_S = 0.01
 _LONGEST = 4096  # bytes of a file below /proc
@@ -56,7 +56,7 @@ class Warden:
         return self._runs
 
     def mind(self) -> None:
-        """Until it is bid to end, or nobody bids any more."""
+        """Until it is told to end, or its parent is gone."""
         woken, wakes = os.pipe()
         os.set_blocking(wakes, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)

@@ -2,7 +2,7 @@
 
 Rule 1: a request is held against what came before it as soon as it is there; one whose dialect
 only the answer shows, when that is over.
-Rule 2: an exchange is of the conversation, and one turn behind, of the latest answer that its
+Rule 2: an exchange is of the conversation, and one turn after, of the latest answer that its
 request brings back. Conversations are numbered when they are first continued.
 Rule 3: the latest answers are remembered, so many and of so many bytes; what continues from older
 ones begins anew.

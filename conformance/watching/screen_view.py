@@ -47,7 +47,7 @@ _NARROW: Final = 60  # columns below which no bar is drawn
 _LEAST_HEIGHT: Final = 4  # lines below which there is no room for keys and notes
 
 OpenTimeline = Callable[[WatchedExchange, Sequence[WatchedExchange]], str]
-"""Opens the page of an exchange, behind those of its conversation before it."""
+"""Opens the page of an exchange, after those of its conversation before it."""
 
 
 class ScreenView(AbstractContextManager["ScreenView"]):

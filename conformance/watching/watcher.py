@@ -67,7 +67,7 @@ class Watcher(Thread):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether nobody reads what is shown."""
+        """Whether the output has no reader."""
         return self._view.seconds_showing > _STUCK_S
 
     def stop(self) -> None:

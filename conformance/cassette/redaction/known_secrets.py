@@ -301,7 +301,7 @@ class KnownSecrets:
         return sorted(found)
 
     def _clipped_secrets(self, text: bytes) -> Iterator[tuple[SecretMatch, int]]:
-        """Ends of secrets behind an ellipsis, and how much of each is not there."""
+        """Ends of secrets after an ellipsis, and how many characters of each are missing."""
         for mark in _ELLIPSIS.finditer(text):
             for at in range(mark.end(), min(mark.end() + _LONGEST_ESCAPE, len(text) - HEAD) + 1):
                 ends = self._ends_from(text, at)

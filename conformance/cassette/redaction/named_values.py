@@ -63,7 +63,7 @@ TELLING: Final = {
     b"-": rf"--?[A-Za-z0-9-]*{_NAME}[ \t]{{1,4}}{_BEGINS}",
 }
 ASSIGNED: Final = rf"{_NAME}{_COUNT}[\"']?[ \t]{{0,4}}=[ \t]{{0,4}}[\"']?{_WORD}{_BEGINS}"
-"""The sign of a value behind `=`, beside other patterns with that hint."""
+"""The sign of a value after `=`; other patterns share this hint."""
 _LETTER_AND_DIGIT: Final = re.compile(r"(?=[^A-Za-z]*[A-Za-z])(?=[^0-9]*[0-9])[^._$]+")
 
 

@@ -318,7 +318,7 @@ class Redactor:
         headers = {name.lower(): value.strip().lower() for name, value in request.headers}
         if headers.get("content-encoding", "") not in _IDENTITY:
             self._counts["compressed"] += body != REDACTED.encode()
-            return REDACTED.encode()  # nobody looked into it
+            return REDACTED.encode()  # not decoded, so not searched
         text = self.body(body).decode("utf-8", "surrogateescape")
         if _FORM in headers.get("content-type", ""):
             text = _QUERY.sub(self._redact_parameter, f"?{text}")[1:]

@@ -18,7 +18,7 @@ from conformance.cassette.redaction.deltas import texts_in
 from conformance.cassette.redaction.leaving import MOST_SHOWN, redacted
 from conformance.core.excerpts import without_front
 
-# What may come after the last frame, and names behind which it would be a key.
+# What may come after the last frame, and names after which it would be a key.
 _RESTS: Final = ("Zk9Qm3vX7Lr5tYpW8sBnHd2kLmN4pQ9xRw3Tz6", "Zk9Qm3vX7L@host/")
 _IS_NAMED: Final = re.compile(
     "(?i)key|secret|pass|pwd|auth|token|sig|credential|pat|cookie|bearer|basic|://"

@@ -71,7 +71,7 @@ class AcpConversation(RpcConversation):
         return method == _PROMPT
 
     def after_refusal(self, method: str, error: Message) -> list[Message]:
-        """A session that is refused to a user whom nobody knows is asked for with a key, once."""
+        """A session that needs authentication is requested again with a key, once."""
         is_unknown = method == _OPEN and error.get("code") == _UNKNOWN_USER
         way = next(filter(_KEY.search, self._ways), None) if is_unknown else None
         if way is not None and not self._has_tried:

@@ -159,7 +159,7 @@ class AcpReader(ProgramReader[TurnMessages]):
                 self._loaded.begin_load(session)
 
     def _announce_turn(self, number: Any, session: str) -> None:
-        """A prompt begins a turn, except one of another session beside a turn under way."""
+        """A prompt begins a turn, unless a turn of another session is under way."""
         if self._is_done or session in self._prompts.values():
             self._next_answer()
             self._prompts.clear()

@@ -6,7 +6,7 @@ with.
 Rule 1: a message is known by its id, and a sealed value by the message or call that it names; one
         that names none is held by nobody.
 Rule 2: a snapshot's messages take the place of those with their ids, sealed values included. What
-        it lacks goes, except reasoning where it holds none. What nobody held before is the run's.
+        it lacks goes, except reasoning where it holds none. What was not held before is the run's.
 Of a run with more than MOST_HELD messages there are no events.
 """
 

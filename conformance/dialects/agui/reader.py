@@ -136,7 +136,7 @@ class AguiReader(TypedReader[RunMessages]):
         return [*said, *self._sink.events()]
 
     def _judged(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """What an event comes to beside what came before (rules 5 and 6)."""
+        """What an event means after those before it (rules 5 and 6)."""
         if kind == _SEALED:
             return self._ownership(fields)
         if kind == "MESSAGES_SNAPSHOT":
@@ -145,7 +145,7 @@ class AguiReader(TypedReader[RunMessages]):
         return self._state.take(kind, fields)
 
     def _ownership(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Whether the owner of a sealed value was named before; nothing where nobody can say."""
+        """Whether the owner of a sealed value was named before; nothing where that is unknown."""
         if len(self._owners) >= _MOST_OWNERS:
             return {}
         return {"owner_known": string(fields.get("entityId")) in self._owners}

@@ -87,7 +87,7 @@ class _Shown:
         return [name for name in self._calls if name not in answered]
 
     def add_result(self, data: Mapping[str, Any]) -> None:
-        """The result of a call, behind those that its message has already."""
+        """The result of a call, after those that its message has already."""
         name = string(data.get("toolCallId"))
         message = {"id": string(data.get("messageId")) or f"result-{name}", "role": "tool"}
         result = {**message, "toolCallId": name, "content": data.get("content")}
@@ -172,7 +172,7 @@ REQUEST: Final = RequestForm(
 
 
 def _read_entry(entry: Any) -> HistoryEntry:
-    """A message: reasoning is the model's, and activities are of nobody."""
+    """A message: reasoning is the model's, and activities have no author."""
     fields = mapping(entry)
     text, name = spoken(fields.get("content")), string(fields.get("id"))
     if fields.get("role") == "reasoning":

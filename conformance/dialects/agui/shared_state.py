@@ -4,7 +4,7 @@ Deltas are JSON Patch (RFC 6902), read as far as it takes to say whether they ap
 
 Rule 1: operations are applied in place, one after the other; the first that does not apply ends the
         patch, and nothing more is known of the state.
-Rule 2: a path is a JSON Pointer (RFC 6901): `~1` is a slash, `~0` a tilde, `-` the place behind the
+Rule 2: a path is a JSON Pointer (RFC 6901): `~1` is a slash, `~0` a tilde, `-` the place after the
         last element of a list, to which only `add` leads.
 Rule 3: what is put in is a copy. A patch may copy a state into itself, and so double it with every
         operation: past MOST_COPIED bytes nothing more is known of the state either.

@@ -4,7 +4,7 @@ Rule 1: an event is a wire event of its payload's `type`, with the payload as it
         `message`, then `message.block` per content element, shaped like `content_block_start`:
         `index` and `content_block`. Unknown types of events, blocks and deltas are no error: the
         API says that it may add some.
-Rule 2: every `message_start` is a message. One of another id, or behind the end of a message,
+Rule 2: every `message_start` is a message. One of another id, or after the end of a message,
         begins the next answer. Blocks that were open before it end.
 Rule 3: `done` is explicit at `message_stop`; a stream without it was cut, whatever else it said.
 Rule 4: counts of tokens are cumulative: usage repeats what was stated before and not since.

@@ -11,7 +11,7 @@ Rule 3: an answer is `done` when it has stopped and is counted (`messageStop`, `
         every other end is a cut.
 Rule 4: beyond `MOST_BLOCKS` blocks a wire event `converse.overflow` is the last thing that is said
         of semantics.
-Rule 5: a message that starts behind blocks or the stop of another one begins the next answer,
+Rule 5: a message that starts after blocks or the stop of another one begins the next answer,
         where the one request is not known.
 Rule 6: a request gives `request.reasoning` per block that is signed or redacted: `position` and
         `role` of its message, and the `kind` that `thinking.opaque` has.

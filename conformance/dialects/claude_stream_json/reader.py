@@ -2,7 +2,7 @@
 
 Rule 1: a line is a wire event of its `type`, with the payload as it stands; a type that is not
         known is `line.unknown`, which is no error.
-Rule 2: a `stream_event` is the event of Messages that it wraps, with `api_message_id` beside its
+Rule 2: a `stream_event` is the event of Messages that it wraps, with `api_message_id` next to its
         own fields: every message has an id, and several messages are one answer. Those of a
         subagent give wire events alone: what it says is not shown as the answer.
 Rule 3: a line `assistant` states blocks: `assistant.block` each, with the id of the message and, of
@@ -16,7 +16,7 @@ Rule 4: a call of the model is a step. The answer is finished, counted and done 
 Rule 5: an error of the API that Claude Code words as an `assistant` line is no text of a model.
 Rule 6: Qwen Code, which announces its version, numbers every block 0 and states it under another
         id than its message has. Its blocks are numbered here as they come; a start has its number
-        on the wire as `own_index`. The line behind the events of a block states it.
+        on the wire as `own_index`. The line after the events of a block states it.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class StreamJsonReader(MessagesReader):
         self._sink.emit("done", {"choice": 0, "explicit": True})
 
     def _begin_message(self, message: dict[str, Any]) -> None:
-        """The first message begins the answer; a message that nobody announced is a step too."""
+        """The first message begins the answer; an unannounced message is a step too."""
         if not self._has_begun:
             super()._begin_message(message)
         if not self._in_step:

@@ -3,7 +3,7 @@
 Rule 1: an item is found by its id. Reasoning is a block of each channel that it has deltas of:
         `summary`, in parts, or `raw`. It starts with the first of these, or with its end.
 Rule 2: a completed item that had no deltas is said whole. Reasoning, or a message, that is
-        completed under an id that nobody knows ends what is open of its kind: the server changed
+        completed under an unknown id ends what is open of its kind: the server changed
         the id on the way.
 Rule 3: an item that does something is a call that is carried out there.
 """

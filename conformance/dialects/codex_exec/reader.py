@@ -9,7 +9,7 @@ Rule 3: an item that does something is a call that is carried out here: it start
         item. An item of type `error` is a diagnostic, and no failure.
 Rule 4: a turn is done with `turn.completed`, or fails with `turn.failed`; `error` before it, which
         may be followed by another try, says nothing by itself. Without either it was cut.
-Rule 5: every turn is an answer; so is what follows when a thread is started, or resumed, behind it.
+Rule 5: every turn is an answer; so is what follows when a thread is started, or resumed, after it.
 """
 
 from __future__ import annotations

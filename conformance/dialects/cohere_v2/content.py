@@ -3,10 +3,10 @@
 Rule 1: blocks and calls are found by `index`, each kind by its own; an event without one belongs
         to what of its kind began last.
 Rule 2: a delta says what its own keys say, whatever its block was announced as. One that comes
-        before the start of its block, or after its end, begins a block that nobody announced.
+        before the start of its block, or after its end, begins an unannounced block.
 Rule 3: a block of thinking starts and ends explicitly, also when it stays empty. A block of text
         starts with its first characters.
-Rule 4: the plan of older models is thinking that nobody announced: it continues until another event
+Rule 4: the plan of older models is unannounced thinking: it continues until another event
         of the message comes.
 """
 

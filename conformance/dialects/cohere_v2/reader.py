@@ -2,7 +2,7 @@
 
 Rule 1: an event is its type. A body is `cohere.body`, then `cohere.block` per block of its content
         with its `index`, and `cohere.tool` per call. An error, of any form, is `cohere.error`.
-Rule 2: every `message-start` is a message; one of another id, or behind the end of a message,
+Rule 2: every `message-start` is a message; one of another id, or after the end of a message,
         begins the next answer. Blocks that were open before it end.
 Rule 3: `message-end` finishes, counts and is done. Where it says that the generation failed there
         is an error and no finish. A stream without it was cut, `[DONE]` or not.

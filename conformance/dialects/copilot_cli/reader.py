@@ -11,7 +11,7 @@ Rule 4: tools are carried out here: their calls are hosted, and end with the mes
         them.
 Rule 5: `assistant.turn_retry` ends what is open; the model is asked again.
 Rule 6: a run is done with the first of `assistant.idle`, `session.idle` and `result`, or has failed
-        with `session.error`. A turn that starts behind that begins the next answer.
+        with `session.error`. A turn that starts after that begins the next answer.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class SessionReader(ProgramReader[SessionBlocks]):
 
 
 def recognises(_frame: Frame, payload: Any) -> bool:
-    """An event of a session: its type, and its data beside it."""
+    """An event of a session: its type, and its data."""
     fields = mapping(payload)
     kind = string(fields.get("type"))
     return (

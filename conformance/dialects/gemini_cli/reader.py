@@ -8,7 +8,7 @@ Rule 3: tools are carried out here: a call starts and ends with its line.
 Rule 4: `error` is a notice. A run is done with a `result`, or has failed where its `status` is
         `error`; without `error` in it the last notice says why, and what it counts is not known.
         Without any result it was cut.
-Rule 5: `init` begins the next answer, behind the end of the one before.
+Rule 5: `init` begins the next answer, after the end of the one before.
 Rule 6: thoughts are in no line. The total of the tokens may count more than input and output: what
         of that is thinking is not said.
 """
@@ -44,7 +44,7 @@ LINES: Final = EventTable(
 )
 VOCABULARY: Final = vocabulary(NAME, *LINES.types, "line.unknown", OVERFLOW)
 _COUNTS: Final = {"input": "input_tokens", "output": "output_tokens"}
-# Line -> the fields, beside its type, by which it is known.
+# Line -> the fields, besides its type, by which it is known.
 _MARKS: Final[Mapping[str, Mapping[str, type]]] = {
     "init": {"session_id": str, "model": str},
     "tool_use": {"tool_id": str, "tool_name": str},

@@ -1,7 +1,7 @@
 """Dialect `gemini.generate`: generateContent of the Gemini API, as a stream or whole.
 
 Rule 1: a payload with candidates, token counts or a judgement of the prompt is `gemini.chunk`, in
-        one piece `gemini.body`; each is followed by `gemini.candidate` per candidate and, behind
+        one piece `gemini.body`; each is followed by `gemini.candidate` per candidate and, after
         each of these, `gemini.part` per part, with the model's name. Token counts are
         `gemini.usage`, with their `sum` and what was counted `before`. An error is `gemini.error`.
         What a body lists is read element by element.
@@ -14,7 +14,7 @@ Rule 5: a request gives `request.part` per part of its history. A part is of the
         where no words of the user come after it.
 Rule 6: a chunk of another response begins the next answer once every candidate has finished or
         an error came, where the one request is not known. A reason to finish on the way ends none:
-        behind code, behind a call that the server carries out (`mcpServers`), and in every chunk
+        after code, after a call that the server carries out (`mcpServers`), and in every chunk
         of the models of 2024, whose chunks name neither model nor response.
 """
 
@@ -217,7 +217,7 @@ class GeminiReader:
             candidate.read(mapping(part))
 
     def _is_on_the_way(self, parts: list[Any], *, is_early: bool) -> bool:
-        """Whether more may come behind a reason to finish (rule 6)."""
+        """Whether more may come after a reason to finish (rule 6)."""
         last = mapping(parts[-1]) if parts else NO_FIELDS
         if not _CODE.isdisjoint(last):
             return True

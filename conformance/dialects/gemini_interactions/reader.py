@@ -3,12 +3,12 @@
 Rule 1: an event is of its `event_type`, steps as `interaction.step.*`. A body is `interaction`,
         then `interaction.step` per step, shaped like the start of one: `index` and `step`. Usage,
         wherever it stands, is `interaction.usage` with the `sum` of what adds up to its total.
-Rule 2: every `interaction.created` is a message; one of another id, or behind the end of an
+Rule 2: every `interaction.created` is a message; one of another id, or after the end of an
         interaction, begins the next answer.
 Rule 3: `interaction.completed` is the end, whatever its status says: the status is why. Where it
         says that the interaction failed there is an error and no finish. A stream without it was
         cut, `[DONE]` or not.
-Rule 4: tokens of thoughts are counted beside those of the answer: both are output here.
+Rule 4: tokens of thoughts are counted apart from those of the answer: both are output here.
 Rule 5: beyond `MOST_BLOCKS` steps a wire event `interaction.overflow` is the last thing that is
         said of semantics.
 

@@ -40,7 +40,7 @@ def _pieces_of(*texts: str) -> Sites:
 
 
 def _further_ends(stream: Stream) -> list[int]:
-    """Ends of messages behind which another one comes."""
+    """Ends of messages after which another one comes."""
     return [n for n in _pieces_of(*_ENDS)(stream) if n + 1 < len(stream.pieces)]
 
 
@@ -65,7 +65,7 @@ def _speak_between(stream: Stream, site: int) -> Stream:
 
 @OPERATORS.edit("X20-goes-on", _pieces_of(*_STOPS))
 def _go_on(stream: Stream, site: int) -> Stream:
-    """The model goes on behind its stop marker."""
+    """The model goes on after its stop marker."""
     answer = "<|start|>assistant<|channel|>final<|message|>Well.<|return|>"
     return stream.insert(site + 1, _text(answer))
 

@@ -94,7 +94,7 @@ class TokenReader(GeneratedTextReader):
 
 
 def recognises(_frame: Frame, payload: Any) -> bool:
-    """A token beside the place of the whole text, or a whole answer with its details."""
+    """A token next to the key of the whole text, or a whole answer with its details."""
     fields = first_answer(payload)
     if "token" in fields:
         is_token = isinstance(mapping(fields["token"]).get("text"), str)

@@ -1,13 +1,13 @@
 """Dialect `langchain.events`: the event streaming of LangChain and LangGraph, version 3.
 
-Rule 1: an event of a message is its name behind `lc.`, with the fields of its data. The server
+Rule 1: an event of a message is its name after `lc.`, with the fields of its data. The server
         sends it in an envelope (`method`, `params`, `seq`): its `namespace`, joined, and `seq` are
         in the event, too, and `message` is its number in the run. Of other methods `lifecycle` is
         `lc.lifecycle`, the rest is `lc.other`.
 Rule 2: bare events (the stream of one model) are an answer for each message. In the envelope a run
         is the answer, with all its messages; the root's lifecycle says that it is over, and without
         it a run is done where the stream ends and no message is open.
-Rule 3: events behind a start name no message: they are of the one that is open in their namespace
+Rule 3: events after a start name no message: they are of the one that is open in their namespace
         and node. Where several are, and the event has no id (`id`, `message_id`, `run_id`), it is
         `ambiguous`, and taken for one of the last; nothing else is then said to be amiss.
 Rule 4: messages of others than the model (a tool's result) are `lc.other`.

@@ -1,6 +1,6 @@
 """Dialect `lmstudio.chat`: the events of LM Studio's own chat, and whole answers.
 
-Rule 1: an event is its type behind `lm.`. A body is `lm.body`, an error of any form `lm.error`.
+Rule 1: an event is its type after `lm.`. A body is `lm.body`, an error of any form `lm.error`.
 Rule 2: every `chat.start` is a message, and begins the next answer where something came before.
 Rule 3: `chat.end` is the end. What its result repeats is not said again: it is in the event as
         `stated`, joined by kind, with the names of the tools that were called.
@@ -10,7 +10,7 @@ The blocks of one answer:
 
 Rule 5: events have no index: one block of a kind is open at a time, and the next one ends it.
 Rule 6: the server runs the tools itself: their calls are hosted. Some servers name the tool in an
-        event of its own, behind the start.
+        event of its own, after the start.
 Rule 7: arguments come whole, and often twice: those count that come first.
 """
 

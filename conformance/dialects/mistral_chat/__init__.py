@@ -2,7 +2,7 @@
 
 What makes it a separate dialect is the API that publishes it: its schema knows parts where others
 have fields, its switches and its refusals are its own. A stream that shows no such part cannot be
-distinguished from Chat Completions, and is read as these where nobody says more.
+distinguished from Chat Completions, and is read as these where no option says more.
 """
 
 from __future__ import annotations

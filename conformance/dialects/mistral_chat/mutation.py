@@ -62,7 +62,7 @@ def _signed(piece: Piece) -> str:
 
 
 def _spoken(stream: Stream) -> list[int]:
-    """Texts that are no parts, behind parts of thinking."""
+    """Texts that are no parts, after parts of thinking."""
     parts = _thinking_parts(stream)
     found = [n for n in plain_places(stream) if stream.text_at(n, *_CONTENT)]
     return [n for n in found if parts and n > parts[0]]

@@ -10,7 +10,7 @@ Rule 2: every `conversation.response.started` is a message, and begins the next 
 Rule 3: nothing announces a text or a thought: it ends where another one, a call, or another entry
         begins. A delta that says nothing begins and ends nothing.
 Rule 4: a function is called by the client, and a call is known by its id. A tool is executed by the
-        server: its call is hosted. Calls may go on beside others, and end by their own event, or
+        server: its call is hosted. Calls may overlap, and end by their own event, or
         with the answer.
 Rule 5: references, files and the like say nothing, and neither does an agent that hands over.
 """
@@ -83,7 +83,7 @@ class EntryBlocks(ContentBlocks):
         return place
 
     def end_tool(self, entry: int, fields: Mapping[str, Any]) -> None:
-        """The server has executed a tool; one that nobody announced is a call, too."""
+        """The server has executed a tool; an unannounced one is a call, too."""
         place = (entry, string(fields.get("id")), True)
         if place not in self._at:
             self.call_tool(entry, fields, is_hosted=True)

@@ -1,6 +1,6 @@
 """Dialect `ollama.generate`: completions of Ollama's native API.
 
-A line has its text in `response` and what was thought in `thinking`, beside all else.
+A line has its text in `response` and what was thought in `thinking`, next to all else.
 """
 
 from __future__ import annotations

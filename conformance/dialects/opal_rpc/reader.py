@@ -11,7 +11,7 @@ Rule 4: events of a subagent give wire events alone.
 The blocks of one run:
 
 Rule 5: nothing on the wire ends a thought or a message: text, a call, another start, or the end of
-        the turn does. A delta that comes without a start begins what nobody announced, so thinking
+        the turn does. A delta that comes without a start begins an unannounced part, so thinking
         that goes on after text is a block of its own.
 Rule 6: a call of a tool starts and ends with its execution.
 """

@@ -1,4 +1,4 @@
-"""What clients of Chat Completions are put to beside recordings."""
+"""What tests clients of Chat Completions besides recordings."""
 
 from __future__ import annotations
 

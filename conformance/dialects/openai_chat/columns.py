@@ -2,7 +2,7 @@
 
 A payload with two texts, several details or an empty text has no columns: it is read alone.
 Thinking that a gateway repeats next to it (OpenRouter in `reasoning_details`, LiteLLM in
-`thinking_blocks`) is one text with mirrors; so is any text beside which Together repeats it as that
+`thinking_blocks`) is one text with mirrors; so is any text where Together repeats it as that
 of a completion, with the token's number.
 """
 

@@ -57,7 +57,7 @@ def carriers(delta: dict[str, Any]) -> dict[str, Any]:
 
 
 def thinking(delta: dict[str, Any], fields: Fields) -> tuple[Channel, str, list[Opaque]]:
-    """Channel and text of the thinking outside `content`, and opaque data beside it in details.
+    """Channel and text of the thinking outside `content`, and opaque data next to it in details.
 
     The text is empty if there is none.
     """

@@ -11,9 +11,9 @@ Rule 4: a stream that ends by itself with every choice finished but without `[DO
         explicitly; any other end without `[DONE]` is a cut. A body is done when it is there.
 Rule 5: beyond `MOST_CHOICES` choices (or tool calls of a choice) one wire event
         `openai.chat.overflow` is the last thing that is said of semantics.
-Rule 6: where the one request is not known, a chunk of another id begins the next answer behind
+Rule 6: where the one request is not known, a chunk of another id begins the next answer after
         `[DONE]`; where it brings a role or a text, once the one before has finished or failed;
-        where it brings a role, also when the id had not changed before. So does a role behind
+        where it brings a role, also when the id had not changed before. So does a role after
         `[DONE]` or an error, whatever its id. What has no id begins none there: a gateway's bill.
 """
 
@@ -112,7 +112,7 @@ class ChatReader:
             self._sink.emit("cut", {"choice": 0, "how": how})
 
     def _see_id(self, fields: dict[str, Any], field: str) -> None:
-        """Another id, or a chunk behind the end: maybe the next answer (rule 6)."""
+        """Another id, or a chunk after the end: maybe the next answer (rule 6)."""
         name = string(fields.get("id"))
         if field == "message":
             return

@@ -49,7 +49,7 @@ def _next_turns(after: Continuation) -> list[Any]:
 
 
 def _answer_turn(after: Continuation) -> dict[str, Any]:
-    """The message of the answer; what nobody documents goes back with the thinking."""
+    """The message of the answer; undocumented fields go back with the thinking."""
     deltas = [delta for event in after.events if (delta := _first_delta(event))]
     answer: dict[str, Any] = {"role": "assistant", "content": after.text or None}
     others = unknown_keys(deltas, _KNOWN) if after.keeps_thinking else {}

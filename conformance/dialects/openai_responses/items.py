@@ -127,7 +127,7 @@ class Items:
 
     def __init__(self) -> None:
         self._at: dict[int, Item] = {}
-        self._before = ""  # message, or hosted: a call of a hosted tool behind one
+        self._before = ""  # message, or hosted: a call of a hosted tool after one
         self._by_id: dict[str, Item] = {}
         self._count = 0
         self._open: dict[Item, None] = {}  # in order of appearance

@@ -3,7 +3,7 @@
 Rule 1: an index that the event carries counts, be it right or wrong: nothing is inferred for it.
 Rule 2: an item without `output_index` has the place that it was announced in; its events are those
         with its id, or with its `call_id` (llama.cpp names calls so).
-Rule 3: an event under an id that nobody announced, or under none, belongs to the last open item of
+Rule 3: an event under an unannounced id, or under none, belongs to the last open item of
         its type. Where several are open, an unknown id is an item of its own, never announced.
 Rule 4: a part without index has the place that it was added in; the texts and the end that follow
         are of the part added last, else of part 0.

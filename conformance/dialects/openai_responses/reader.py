@@ -194,7 +194,7 @@ class ResponsesReader(TypedReader[Output]):
     def _say_error(self, fields: dict[str, Any]) -> None:
         """Nested as recorded from OpenAI, or flat as its OpenAPI document has it.
 
-        Over a WebSocket the status that HTTP would have stands beside what is nested.
+        Over a WebSocket the status that HTTP would have stands next to what is nested.
         """
         nested = fields.get("error")
         if isinstance(nested, dict) and "status" in fields:

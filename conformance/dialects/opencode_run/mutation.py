@@ -41,7 +41,7 @@ _LAYOUT: Final = StreamLayout(
 
 
 def _answers_before_a_step(stream: Stream) -> list[int]:
-    """Ends of steps that gave text last, with another step behind them."""
+    """Ends of steps that gave text last, with another step after them."""
     kinds = [each.type for each in stream.pieces]
     around = zip(kinds, kinds[1:], kinds[2:], strict=False)
     return [n for n, each in enumerate(around, 1) if each == ("text", "step_finish", "step_start")]

@@ -9,7 +9,7 @@ Rule 3: a tool is carried out here: its call starts and ends with its line.
 Rule 4: a step is a call of the model. It goes on where it called a tool, or finished with
         `tool-calls` or `unknown`: opencode asks the model again. A run is done with a step that
         does not, with `done`, or fails with `error`. Without any of them it was cut.
-Rule 5: a step that starts behind the end of a run, or in another session, begins the next answer.
+Rule 5: a step that starts after the end of a run, or in another session, begins the next answer.
 Rule 6: tokens are counted by the step: those of a run are their sum.
 """
 
@@ -100,7 +100,7 @@ class RunReader(ProgramReader[RunParts]):
             self._finish_step(part)
         elif kind == "error":
             self._fail(mapping(fields.get("error")))
-        elif not self._is_done:  # `done`, behind a step that was to go on
+        elif not self._is_done:  # `done`, after a step that was to go on
             self._is_done = True
             self._sink.end_message("", self._tokens)
 
@@ -135,7 +135,7 @@ class RunReader(ProgramReader[RunParts]):
 
 
 def _is_refusal(state: dict[str, Any]) -> bool:
-    """Whether a call failed since nobody allowed it."""
+    """Whether a call failed because it was not allowed."""
     return state.get("status") == "error" and _REJECTED in string(state.get("error"))
 
 

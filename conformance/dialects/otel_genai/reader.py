@@ -9,7 +9,7 @@ Rule 1: a body is `otel.answer` with its `messages` counted, then `otel.message`
         messages, `reasoning_fits` whether its tokens of reasoning are among those of the output.
 Rule 2: a message is a choice. Its reason to finish counts; where it has none, that of the answer.
 Rule 3: parts of type `reasoning` are thinking, and so are those of type `thinking`. A call of a
-        server's tool is hosted. Blobs, files and what nobody knows say nothing.
+        server's tool is hosted. Blobs, files and unknown parts say nothing.
 Rule 4: an `error_type` is an error: then no message is owed.
 Rule 5: a request gives `request.part` per part of its messages, with `position`, `role` and `kind`.
 """

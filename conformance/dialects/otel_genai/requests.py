@@ -1,4 +1,4 @@
-"""What a model was given, as telemetry keeps it: nobody sends that to a server."""
+"""What a model was given, as telemetry keeps it: it is never sent to a server."""
 
 from __future__ import annotations
 

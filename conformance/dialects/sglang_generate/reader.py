@@ -95,7 +95,7 @@ class GrowingTextReader(GeneratedTextReader):
         self._content.close()
         kind = string(reason.get("type"))
         counts = whole_counts(about, _COUNTS)
-        counts["reasoning"] = counts["reasoning"] or None  # 0 where nobody counts it
+        counts["reasoning"] = counts["reasoning"] or None  # 0 where it is not counted
         self._is_done = True
         if kind == "abort":
             message = string(reason.get("message"))
@@ -126,5 +126,5 @@ def recognises(_frame: Frame, payload: Any) -> bool:
 
 
 def finishes(payload: Any) -> bool:
-    """Whether the payload states a reason to finish, behind which `[DONE]` is due."""
+    """Whether the payload states a reason to finish, after which `[DONE]` is due."""
     return bool(mapping(mapping(mapping(payload).get("meta_info")).get("finish_reason")))

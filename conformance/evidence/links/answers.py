@@ -30,7 +30,7 @@ class AnswerTurn(Struct, frozen=True):
 
     `ids` are those of the answer and its messages, `texts` what it showed, block by block, spelled.
     `broken` says why it is not whole, and is empty where it is. `is_short`: it ended at its limit.
-    `sound` are the places of the calls that nobody needs to repair. `thread` is the conversation
+    `sound` are the places of the calls that need no repair. `thread` is the conversation
     that the answer says it is of.
     """
 

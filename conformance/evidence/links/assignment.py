@@ -49,7 +49,7 @@ class TurnLink(Struct, frozen=True):
     `merged` are other answers that the same entries bring back in part. `is_sure` is False if
     another conversation may hold the same by chance. `is_asked_so`: the entry before is the one
     that was answered. Where the request names the answer there are no entries, and `again` are
-    those that repeat it all the same. `misplaced` is the entry that stands behind the turn and was
+    those that repeat it all the same. `misplaced` is the entry that stands after the turn and was
     before it, or before it and was not there yet; -1 where there is none.
     """
 
@@ -133,7 +133,7 @@ class LinkAssignment:
         ]
 
     def _place_to_follow(self, found: _Found, kept: Iterable[_Found]) -> int:
-        """Rule 6: the entry that it should come behind; -1 where it is in order."""
+        """Rule 6: the entry that it should come after; -1 where it is in order."""
         if len(found.candidates.answers) > 1:
             return -1
         talk, answer, last = self._talk, found.candidates.answers[0], found.entries[-1]

@@ -330,7 +330,7 @@ def _difference(
 
 
 def _beside_kept(given: GatheredEnd, back: GatheredEnd, *, name: str, where: str) -> str:
-    """What is wrong beside the name of an answer that the server keeps."""
+    """What is wrong besides the id of an answer that the server keeps."""
     if back.type == MOVED:
         return f"exchange {name} is of another conversation than the one that the request names"
     if back.type == RESUMED:

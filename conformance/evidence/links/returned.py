@@ -1,13 +1,13 @@
 """The calls and the text of an answer, and of the turn that brings it back, in any dialect.
 
 Rule 1: `turn.call` has `call`, the name and the arguments as JSON, and `place`: its number and what
-it was in its answer. Only calls that nobody needs to repair count:
+it was in its answer. Only calls that need no repair count:
 JSON, of a tool that the request offers, as its schema wants them.
 Rule 2: a call that comes back is the one with its id; those without a known id are the others in
 their order, if they are as many. If they are not, a call without any id is the one that says the
 same: each in turn, and one of them again if all have come. What is no call of the answer gives no
 event.
-Rule 3: keys beside those that the model wrote are defaults of the client's; null may be left out,
+Rule 3: keys besides those that the model wrote are defaults of the client's; null may be left out,
 and a key that the schema does not describe where it describes others: such a call is the same.
 Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, and `unmarked`, what
 of that stands between no marks: templates of chats take out what does. A beginning of the text,
@@ -36,7 +36,7 @@ TEXT: Final = "turn.text"
 DOUBLED: Final = "turn.doubled"
 MISPLACED: Final = "turn.misplaced"
 _FITS: Final = "fits"
-_LEAST_AGAIN: Final = 12  # characters, spelled, that nobody says twice at a beginning by chance
+_LEAST_AGAIN: Final = 12  # characters, spelled: two texts do not begin so by chance
 _WORDS: Final = ("thinking", "thought", "reasoning")  # that clients write around what was thought
 _MARKS: Final = (*PAIRS, *((f"<{each}>", f"</{each}>") for each in _WORDS))
 
@@ -51,7 +51,7 @@ def _call_event(made: HistoryCall, back: HistoryCall, place: int, number: int = 
 
 
 def is_sound(arguments: Any, fit: str | None) -> bool:
-    """Rule 1, of a call with such arguments, and what they are beside the schema."""
+    """Rule 1, of a call with such arguments, and how they fit the schema."""
     is_json = not isinstance(arguments, str) or decode_json(arguments or "{}") is not NOT_JSON
     return is_json and (fit is None or fit.startswith(_FITS))
 

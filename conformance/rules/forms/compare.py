@@ -229,7 +229,7 @@ class GatheredSide:
         shape = _shared_fields(event)
         text = event.data.get("text")
         if text == "":
-            return  # nobody sees it
+            return  # clients do not show it
         self._grow_by(_spelled_length(shape) + (len(text) if isinstance(text, str) else 0))
         before = self.parts[-1] if self.parts else None
         if text is not None and before is not None and before[0] == shape:

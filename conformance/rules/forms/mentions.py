@@ -3,7 +3,7 @@
 Rule 1: a marker in a fenced block of code, or in a code span that closes on its line, is a mention.
 Rule 2: so is one between two quotation marks, brackets or stars right before and after it. A marker
         that ends inside a word, such as `to=functions.`, reaches to the end of that word, and a
-        quotation that closes there may have begun earlier: behind a name, a call goes on.
+        quotation that closes there may have begun earlier: after a name, a call goes on.
 Rule 3: so is one that the request contains, outside of earlier answers of the model.
 Rule 4: while this is undecided (an open span or quotation), the next characters decide; a span that
         has not closed after LONGEST_SPAN characters, at the end of its line, or at the end of the

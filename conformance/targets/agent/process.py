@@ -4,7 +4,7 @@ Rule 1: nothing that it writes is kept without a bound: a line has one, and of s
         What it said there in one turn does not explain the next.
 Rule 2: nothing is waited for without a deadline, also not for an agent to read what it is sent.
 Rule 3: whatever happens, it is ended together with everything that it started.
-Rule 4: it has ended when its process has, also where somebody whom it left behind holds its output
+Rule 4: it has ended when its process has, also where a child that it left running holds its output
         open: what it wrote itself is still read.
 """
 

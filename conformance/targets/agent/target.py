@@ -46,7 +46,7 @@ class AgentTarget:
     """A command, asked turn by turn; an asynchronous context manager that ends it.
 
     `command` is a command line or its words, `url` that of the played model, without `/v1`;
-    `passed` are variables of our environment that it gets beside the usual ones. Raises UsageError
+    `passed` are variables of our environment that it gets besides the usual ones. Raises UsageError
     where it is none or cannot be started, no agent speaks `protocol`, or a variable is not there.
     One that is asked by messages is started anew where it has ended. `left` says who outlived it.
     """

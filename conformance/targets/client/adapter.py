@@ -97,7 +97,7 @@ class Adapter(AdapterProcess):
             self.kill()
 
     def stop(self) -> None:
-        """Says good-bye, and ends it. Raises HarnessError for a line that nobody asked for."""
+        """Says good-bye, and ends it. Raises HarnessError for an unsolicited line."""
         self.send_line(encode_command({"cmd": "stop"}))
         if line := self.end():
             raise stray_line(line, "nothing was asked")

@@ -100,7 +100,7 @@ class GatheredReplays(Struct):
     left_out: str = ""
 
     def add_replay(self, name: str, made: ClientLedger) -> None:
-        """The judgement of one replay; that of an earlier one where the client told the same."""
+        """The judgement of one replay; that of an earlier one where the reports are equal."""
         self.replays.append((name, made))
 
     def combined_verdicts(self, call_of: Callable[[str], str] = lambda _: "") -> ClientLedger:
@@ -135,7 +135,7 @@ class GatheredReplays(Struct):
 
 
 def answer_digest(answered: AdapterAnswer) -> tuple[Any, ...]:
-    """What a client told, however it was cut into deltas: equal for equal answers.
+    """What a client reported, however it was cut into deltas: equal for equal answers.
 
     An empty delta is never joined, since it is a separate fault.
     """

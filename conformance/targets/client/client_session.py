@@ -266,7 +266,7 @@ class ClientSession:
             )
             if is_rich and replays.seen is not None:
                 edited.add(replays.dialect)
-            # The request is the recording's own: nobody of this client's users chose it.
+            # The request is the recording's own: no user of this client chose it.
             watched.append(replace(exchange, seen=replays.seen, user_choices=None))
         if self.options.save is not None:
             kept = kept_path(self.options.save, recording.path)
@@ -303,7 +303,7 @@ class ClientSession:
         )
 
     def _save_requests(self, judging: ClientJudge, sent: Sequence[Exchange]) -> None:
-        """What the client would send for every choice, beside what was chosen."""
+        """What the client would send for every choice, and what was chosen."""
         if self.options.save is None:
             return
         dialect = judging.dialect.name
@@ -336,7 +336,7 @@ class ClientSession:
             yield from judge_reconnecting(self._case_series(dialect, RECONNECT, tally))
 
     def _judge_farewell(self, *, smokes: bool) -> Iterator[StreamResult]:
-        """What was wrong after all cases: a client that works no more, a line that nobody asked."""
+        """What was wrong after all cases: a client that no longer works, an unsolicited line."""
         dialect = self.dialects[0]
         faults: list[AdapterAnswer] = []
         if smokes:
@@ -353,7 +353,7 @@ class ClientSession:
         return CaseSeries(self.endpoints[0], self._judge_without_recording(dialect, file), tally)
 
     def _judge_without_recording(self, dialect: str, file: str) -> ClientJudge:
-        """Judging of what no recording is behind."""
+        """Judging of what rests on no recording."""
         profile = self.rulebook.profile("strict", dialect)
         if dialect in self.clients:
             profile = laid_over(self.clients[dialect], profile)

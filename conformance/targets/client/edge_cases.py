@@ -176,7 +176,7 @@ def _respelled_texts(stream: Stream) -> Iterator[EdgeCase]:
 
 
 def _only_a_space(stream: Stream) -> Iterator[EdgeCase]:
-    """A delta that is one blank, behind one that says something and is in a list."""
+    """A delta that is one blank, after one with text that is in a list."""
     lists = get(stream.dialect).keys.unrolled
     for place, piece in stream.events():
         is_chunk = isinstance(piece.payload, dict) and any(key in piece.payload for key in lists)

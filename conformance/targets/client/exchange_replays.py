@@ -210,7 +210,7 @@ def _turn_exchanges(
 ) -> list[Exchange]:
     before = replace(exchange, role="", hop="", user_choices=choice)
     after = request_exchange(request, exchange.number + 1, "", exchange, choice)
-    return [before, replace(after, chunks=())]  # nobody answers: the request alone is judged
+    return [before, replace(after, chunks=())]  # no answer: the request alone is judged
 
 
 def _repeated_request(seen: Sequence[ServedRequest]) -> HarnessFault | None:

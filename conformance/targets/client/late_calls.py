@@ -27,7 +27,7 @@ _Key = tuple[str, Any]  # an event's type, and the choice that it is of
 def calls_at_finish(
     events: Sequence[Mapping[str, Any]], *, is_after_finish: bool
 ) -> Sequence[Mapping[str, Any]]:
-    """What a client told, with every call at the finish of its choice.
+    """What a client reported, with every call at the finish of its choice.
 
     A call that was reported after the finish stays there, unless `is_after_finish` permits that.
     """
@@ -53,7 +53,7 @@ def _in_frame(event: Event, other: Event) -> Event:
 
 
 def _order(keys: Sequence[_Key], *, is_after_finish: bool) -> list[tuple[int, int]]:
-    """The places of the events in their new order, each with that of the event it stands beside."""
+    """The places of the events in their new order, each with that of the event next to it."""
     texts = {choice: at for at, (kind, choice) in enumerate(keys) if kind in TEXTS}
     finishes = {choice: at for at, (kind, choice) in enumerate(keys) if kind == "finish"}
 

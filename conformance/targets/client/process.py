@@ -5,7 +5,7 @@ Rule 2: a line is waited for until a deadline; an adapter that does not keep it 
 Rule 3: whatever happens, it is ended together with everything that it started.
 Rule 4: what it writes to stderr belongs to the case that is under way. One thread reads both pipes,
         stderr before the lines that came with it, so what precedes an answer is there with it.
-Rule 5: it has ended when its process has, also where somebody whom it left behind holds its pipes
+Rule 5: it has ended when its process has, also where a child that it left running holds its pipes
         open: what it wrote itself is still read.
 """
 
@@ -100,7 +100,7 @@ class AdapterProcess:
         self._stderr = b""
 
     def send_line(self, line: bytes) -> None:
-        """Writes a line; where nobody reads any more, the next `next_line` says why."""
+        """Writes a line; where it no longer reads, the next `next_line` says why."""
         with contextlib.suppress(OSError, ValueError):
             self._program.stdin.write(line)
             self._program.stdin.flush()
@@ -119,7 +119,7 @@ class AdapterProcess:
         raise self._crash_fault()
 
     def unrequested_line(self) -> bytes | None:
-        """A line that nobody asked for, if there is one."""
+        """An unsolicited line, if there is one."""
         with contextlib.suppress(queue.Empty):
             return self._lines.get_nowait()
         return None

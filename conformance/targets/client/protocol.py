@@ -153,7 +153,7 @@ def _schema_fault(value: Mapping[str, Any], kind: str) -> str:
 
 @cache
 def event_fields() -> frozenset[str]:
-    """The fields of an event that the protocol names, or that are compared: nobody says more."""
+    """The fields of an event that the protocol names, or that are compared, and no others."""
     return frozenset(_harness_schema()["$defs"]["event"]["properties"]) | frozenset(MERGED_FIELDS)
 
 

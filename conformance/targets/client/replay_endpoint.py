@@ -191,7 +191,7 @@ class ReplayEndpoint:
         return self._answer_to({"cmd": op, "seq": str(next(_COUNTER)), **fields})
 
     def ask_unknown(self) -> AdapterAnswer:
-        """The answer to a command that nobody knows: the only right one is `skipped`."""
+        """The answer to an unknown command: the only right one is `skipped`."""
         command = {"cmd": f"x-{secrets.token_hex(4)}", "seq": str(next(_COUNTER))}
         return self._answer_to(command, is_known=False)
 
@@ -243,7 +243,7 @@ def _base_path(dialect: str) -> str:
 def run_smoke_case(endpoint: ReplayEndpoint, dialect: str) -> None:
     """A short answer without thinking, before all other cases.
 
-    Raises HarnessError where it is not told rightly.
+    Raises HarnessError where the report has another form.
     """
     answered, why = smoke_fault(endpoint, dialect)
     if why:

@@ -11,7 +11,7 @@ _NOBODY_S: Final = ("auto", "strict")
 
 
 def replayed_server(profile: str | None, *, is_client_s: bool) -> str | None:
-    """The system that a profile names; None where it names a client, a file or nobody."""
+    """The system that a profile names; None where it names a client, a file or nothing."""
     if profile is None or is_client_s or profile in _NOBODY_S:
         return None
     return None if profile.endswith((".yaml", ".yml")) else profile

@@ -174,7 +174,7 @@ def judge_user_choices(cases: CaseSeries, sent: list[Exchange]) -> Iterator[Stre
         if answered.request is None:
             made = no_answer(client_place(place), answered)
         else:
-            # Next to an answer to a request that nobody sends; usage may have been asked for.
+            # Next to an answer to a request that no client sends; usage may have been asked for.
             like = short_answer(dialect, states_usage=True)
             chosen = user_choices_in(choice.command(dialect))
             request = request_exchange(answered.request, number, choice.name, like, chosen)

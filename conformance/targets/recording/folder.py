@@ -150,7 +150,7 @@ class RecordingFolder:
         try:
             return ExchangeRecorder(file, request, after=after, came=came)
         except BaseException:
-            if known is None:  # nobody could read anything in it
+            if known is None:  # nothing in it is readable
                 self._drop_file(file)
             raise
 
@@ -215,5 +215,5 @@ def _file_label(path: str) -> str:
         return ENDPOINTS[dialect].api
     plain = path.split("?", maxsplit=1)[0].rstrip("/")
     last = re.sub(r"[^a-z0-9]+", "-", plain.rsplit("/", 1)[-1].lower()).strip("-")
-    # Ids in paths are long; they are nobody's business in a name.
+    # Ids in paths are long; they do not belong in a name.
     return last if 0 < len(last) <= 20 else "other"

@@ -33,7 +33,7 @@ class ExchangeLog(Protocol):
 
 
 class JoinedLogs:
-    """Tells several of one exchange, or nobody."""
+    """Reports an exchange to several recorders, or to none."""
 
     def __init__(self, *logs: ExchangeLog) -> None:
         self._logs = logs

@@ -268,7 +268,7 @@ class RecordedConnection:
         )
         await upstream.pass_body(head, _RelayedBody(self._client, recorded, head), idle=idle)
         self._client.write_end()
-        # Where the upstream heard that the client says no more, closing may be its answer.
+        # Where the upstream learnt that the client sends no more, closing may be its answer.
         ends_whole = head.ends_itself or not self._has_left
         if self._client.gone and not head.ends_itself:
             raise PeerGoneError  # we closed the upstream ourselves: its end says nothing

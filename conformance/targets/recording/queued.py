@@ -1,4 +1,4 @@
-"""The relay's side of recording: what is reported goes to a separate process, and nobody waits.
+"""The relay's side of recording: what is reported goes to a separate process, without waiting.
 
 Rule 1: messages are collected for some milliseconds and then written to a socket. What is still
 here when the recorder is killed is lost; what is in the socket is written by the other process.
@@ -199,7 +199,7 @@ class RecordingQueue:
 
 
 def _exchange_name(message: RequestCame) -> str:
-    """As much of a request as is nobody's secret."""
+    """The parts of a request that hold no secret."""
     dialect = dialect_at(message.target)
     endpoint = ENDPOINTS[dialect] if dialect else None
     path = f" {endpoint.base}{endpoint.path}" if endpoint else ""

@@ -1,7 +1,7 @@
 """Both ways of a WebSocket that is passed on, byte for byte, and read while it passes.
 
 Rule 1: frames go on as they came, with their masks, fragments, pings and codes: each side sees what
-it would see directly. Only extensions are never negotiated, as nobody could read what passes.
+it would see directly. Only extensions are never negotiated, as what passes would be unreadable.
 Rule 2: what is no WebSocket is not passed on. The side that sent it gets a close with the code that
 its fault earns (1002, or 1009 for a message over the bound), the other one a close that says so.
 Rule 3: a message is recorded when it is whole. Whether a text is UTF-8 is the other side's to say.
@@ -33,7 +33,7 @@ from conformance.wire.websocket import SocketReader, close_frame
 
 _AFTER_CLOSE_S: Final = 5.0  # that a connection may stay open after both closes
 _RESET_S: Final = 2.0
-_LINGER_S: Final = 1.0  # of each side, behind a fault
+_LINGER_S: Final = 1.0  # of each side, after a fault
 TakenOver = tuple[asyncio.StreamReader, asyncio.StreamWriter, bytes]
 
 

@@ -51,7 +51,7 @@ class ProcessorClock:
                 signal.setitimer(signal.ITIMER_REAL, max(self._end - perf_counter(), _AT_ONCE))
             yield
         finally:
-            self._limit = 0.0  # a signal that is on its way finds nobody
+            self._limit = 0.0  # a signal that is on its way has no effect
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
 

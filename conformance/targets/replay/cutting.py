@@ -34,7 +34,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 def frame_ends(body: bytes, framing: Framing) -> tuple[int, ...]:
-    """Where each event, line, element or message of a body ends: behind the byte that completes it.
+    """Where each event, line, element or message of a body ends: after the byte that completes it.
 
     What completes no event has no end: a block without data, a comment, a blank line. Of raw text
     it is where each marker ends, and each line between markers.

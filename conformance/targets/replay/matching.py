@@ -273,7 +273,7 @@ class ReplaySession:
         return ReplayMatch(entry, self.index.entry_script(number), self._served[number])
 
     def unused_entries(self) -> tuple[RecordedExchange, ...]:
-        """What nobody asked for."""
+        """Exchanges that no request asked for."""
         served = dict(self._served)
         return tuple(e for n, e in enumerate(self.index.entries) if not served.get(n))
 

@@ -86,7 +86,7 @@ def url_prefix(name: str, session: str) -> str:
 
 
 def _path_of(target: str) -> str:
-    """The path and query of a URL, as proxies get it; anything else is a path nobody recorded."""
+    """The path and query of a URL, as proxies get it; anything else is an unrecorded path."""
     try:
         parts = urlsplit(target)
     except ValueError:

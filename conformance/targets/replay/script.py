@@ -32,7 +32,7 @@ from conformance.wire.heads import CONNECTION_HEADERS, Headers, without_headers
 AnswerEnd = Literal["whole", "fin", "rst", "stall"]
 
 # A FIN before the body's end is what a reader calls a broken protocol; where the client had left or
-# the recorder died, nobody knows what would have come.
+# the recorder died, it is unknown what would have come.
 _ENDS: Final[dict[Ending, AnswerEnd]] = {
     "eof": "whole",
     "reset": "rst",
@@ -171,7 +171,7 @@ def broken_off(
 
 
 def place_of(spot: BodySpot, ends: tuple[int, ...], whole: int) -> int:
-    """The byte behind a spot; 0 where that is beyond the body."""
+    """The byte after a spot; 0 where that is beyond the body."""
     places: Sequence[int] = range(whole + 1) if spot.unit == "byte" else (0, *ends)
     return places[spot.at] if spot.at < len(places) else 0
 

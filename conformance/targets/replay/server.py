@@ -155,7 +155,7 @@ class ReplayServer:
         return self._state.requests
 
     def unused(self, name: str = "", session: str | None = None) -> tuple[ExchangeAddress, ...]:
-        """Exchanges that answered nobody; of one recording or session if one is named.
+        """Exchanges that answered no request; of one recording or session if one is named.
 
         Without a name: those that neither answered without prefix nor under any.
         """

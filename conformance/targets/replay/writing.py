@@ -94,7 +94,7 @@ class AnswerWriter:
             self._write_due()
 
     def stop_writing(self) -> None:
-        """Writes nothing more, and says so to nobody."""
+        """Writes nothing more, without a report."""
         self._is_paused = True
         if self._timer is not None:
             self._timer.cancel()
