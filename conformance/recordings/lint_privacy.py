@@ -48,9 +48,7 @@ class PrivacyScanner:
     def __init__(self, header: Header, trailer: Mapping[str, int]) -> None:
         self._replaced = Counter({each.rule: each.count for each in header.redactions})
         self._replaced.update(trailer)
-        self._personal_data = (
-            header.origin != "synthetic"
-        )  # a synthetic one names nobody
+        self._personal_data = header.origin != "synthetic"  # a synthetic one names nobody
 
     def text(self, text: bytes) -> Iterator[PrivateLeftover]:
         """Leftovers in a body, or in a request as JSON; each once, in no order."""
