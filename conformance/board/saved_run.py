@@ -1,6 +1,6 @@
 """A saved run, judged again from its recordings alone, and put into one summary.
 
-Rule 1: nothing but the recordings counts: who was asked, when, and what came of which rule.
+Rule 1: nothing but the recordings counts: the target, the dates, and the verdict of each rule.
 Rule 2: a run is judged as it was, by all that its recordings say of it; what holds by their word
 alone, and would be broken or open without it, is in `silenced` with whose word it is.
 Rule 3: of a client what it reported is judged, not the recordings that it was given.
@@ -123,7 +123,7 @@ def file_digest(path: Path) -> str:
 
 
 def _run_target(headers: Sequence[tuple[Path, Header]]) -> RunTarget:
-    """Who was asked, and the last day on which."""
+    """The target, and the last day on which it was recorded."""
     found = [(path, _target_of(path, header)) for path, header in headers]
     first_path, first = found[0]
     for path, other in found:

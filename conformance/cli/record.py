@@ -1,4 +1,4 @@
-"""`conformance record`: a server's answers into cassettes, asked for or passing by."""
+"""`conformance record`: a server's answers into cassettes, requested or passing by."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ NDJSON and a body on one line look the same; if nothing follows and the content 
 request decides. The end of the first line and the bytes after it are enough to tell them apart: in
 one JSON value no line end comes between `}` or `]` and `{` or `[`.
 Rule 5: what is a body by rule 3 is an `array` where it begins with `[` and an object, and an array
-was requested; so too where the content type is JSON and nothing is known of what was asked.
+was requested; so too where the content type is JSON and the request is unknown.
 Rule 6: what follows the upgrade to a WebSocket is `lines`: each message of an answer is one.
 A file's suffix speaks through the content type that its importer gives it.
 """

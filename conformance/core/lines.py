@@ -59,7 +59,7 @@ class LineParser:
 
     @property
     def position(self) -> int:
-        """Where the next line begins; to be asked between lines."""
+        """Where the next line begins; valid between lines."""
         return self._offset
 
     def skip(self, size: int) -> None:

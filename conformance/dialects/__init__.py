@@ -36,7 +36,7 @@ SUPPORTED: Final[Mapping[str, Dialect]] = {dialect.name: dialect for dialect in 
 ENDPOINTS: Final[Mapping[str, Endpoint]] = {
     name: dialect.endpoint for name, dialect in SUPPORTED.items() if dialect.endpoint
 }
-"""Dialects that servers are asked in, by name."""
+"""Dialects of requests to servers, by name."""
 UNNAMED_ENDPOINTS: Final = tuple(name for name, each in ENDPOINTS.items() if not each.only_named)
 """Those of them that a run looks for where the user names none."""
 SOCKET_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if each.socket}
@@ -44,16 +44,16 @@ SOCKET_FORMS: Final = {name: each.socket for name, each in SUPPORTED.items() if 
 APPLICATIONS: Final = tuple(name for name, each in SUPPORTED.items() if each.is_application)
 """Dialects that applications speak to user interfaces."""
 CALLABLE_APPLICATIONS: Final = tuple(name for name in APPLICATIONS if SUPPORTED[name].request)
-"""Those of them in which they are asked, too; of the others they are only listened to."""
+"""Those of them that have requests, too; of the others there are only streams."""
 AGENTS: Final = {name: each.agent for name, each in SUPPORTED.items() if each.agent}
-"""Those of them in which a command is asked on its standard streams."""
+"""Those of them that a command speaks on its standard streams."""
 AGENT_PROTOCOL: Final = import_module(f"{__name__}.acp").DIALECT.name
 """That of agents in general."""
 _REQUESTS: Final = [each.request for each in SUPPORTED.values() if each.request and not each.agent]
 HISTORIES: Final = tuple(dict.fromkeys(each.history for each in _REQUESTS))
-"""Keys under which requests hold what was said before."""
+"""Keys under which requests hold the history."""
 PROMPTS: Final = tuple(dict.fromkeys(each.prompt for each in _REQUESTS if each.prompt))
-"""Keys under which requests hold what is asked now, in addition to the history."""
+"""Keys under which requests hold the new question, in addition to the history."""
 INSTRUCTIONS: Final = tuple(
     dict.fromkeys(each.instructions for each in _REQUESTS if each.instructions)
 )

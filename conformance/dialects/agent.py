@@ -1,4 +1,4 @@
-"""How a command is asked that speaks a dialect on its standard streams, in words of no dialect.
+"""How to prompt a command that speaks a dialect on its standard streams, in terms of no dialect.
 
 A *conversation* is the messages to and from one process, without bytes and without a clock.
 
@@ -23,10 +23,10 @@ NO_METHOD: Final = -32601
 
 
 class AgentConversation(Protocol):
-    """What is said to one process; `folder` is where its sessions work.
+    """The messages to one process; `folder` is where its sessions work.
 
-    `is_asked`: the handshake is done, and the last turn asked for; `is_over`: it is answered.
-    `refusal` says why no turn can be asked for, else empty.
+    `is_asked`: the handshake is done, and the last turn requested; `is_over`: it is answered.
+    `refusal` says why no turn can be requested, else empty.
     """
 
     is_prompted: bool
@@ -51,7 +51,7 @@ AgentWords = Callable[[Message, str, str], Sequence[str]]
 
 
 class AgentForm(Struct, frozen=True):
-    """How a command is asked: by messages on its standard input, or by its words.
+    """How a command is prompted: by messages on its standard input, or by its arguments.
 
     `words` are appended to the user's command, those of `words_of` where its file has one of these
     names. Without a `conversation` each turn is a separate process, which ends with it; a user
@@ -89,7 +89,7 @@ def agent_request(
     previous: str,
     turn: Callable[[str], dict[str, Any]] = text_block,
 ) -> RequestForm:
-    """Requests of a user to an agent, which keeps what was said before by itself.
+    """Requests of a user to an agent, which keeps the history by itself.
 
     `key` holds the turn, `previous` the id of the session that it continues.
     """

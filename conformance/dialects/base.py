@@ -176,7 +176,7 @@ class Dialect(Struct, frozen=True):
         return (at is not None and at(path)) or self.request.streams(request.json)
 
     def prompt_texts(self, request: Request | None) -> Iterator[str]:
-        """Every text of a request, as `stated` gives it, except what the model said before."""
+        """Every text of a request, as `stated` gives it, except earlier answers."""
         return prompt_texts(request.json if request else None, self.turns)
 
     def expected_framing(self, request: Request | None) -> Framing | None:

@@ -20,7 +20,7 @@ from conformance.dialects.sink import Sink
 
 Channel = Literal["raw", "summary"]
 NOTICE_ROLES: Final = frozenset({"developer", "system", "user"})
-"""Whose a text may be that no model said: a notice of the application is labelled so."""
+"""The author of a text that is not the model's: a notice of the application is labelled so."""
 
 NEAR: Final = 4
 """The most frames from the last words of a block to the start of the next: its end, a signature."""
@@ -43,7 +43,7 @@ class Block(Struct):
     channel: Channel | None
     is_open: bool = True
     phase: str = ""
-    has_word: bool = False  # something else than white space was said in it
+    has_word: bool = False  # it has text other than white space
     frame: int = 0  # the number of the frame that began it
 
 
@@ -135,7 +135,7 @@ class Blocks:
 
 
 def _see_word(block: Block, text: str, data: dict[str, Any]) -> bool:
-    """Marks a delta that says no word yet, or remembers that one was said; whether it was."""
+    """Marks a delta of white space before the first word; whether the block has a word."""
     if text.isspace():
         data["blank"] = True
     else:

@@ -53,7 +53,7 @@ class SocketForm(Struct, frozen=True):
         return {key: value for key, value in fields.items() if key not in self.envelope}
 
     def message(self, body: Any) -> dict[str, Any]:
-        """The message that asks for what `asked` gives."""
+        """The message that requests what `asked` gives."""
         return {"type": self.asks, **mapping(body)}
 
     def claims(self, payload: Any) -> bool:
@@ -63,7 +63,7 @@ class SocketForm(Struct, frozen=True):
 
 
 class SocketAnswer(Struct, eq=False):
-    """One answer: the message that asked, its own messages in their order, and how far it came."""
+    """One answer: the message that requested it, its own messages in order, and how far it came."""
 
     request_at: int | None = None
     body: dict[str, Any] | None = None

@@ -58,7 +58,7 @@ class Endpoint(Struct, frozen=True):
     def address(self, body: Any, model: str = "") -> tuple[str, Any]:
         """The path of a request below the base URL, and its body without what the path says.
 
-        `model` is the one that is asked where the body names none.
+        `model` is the one of requests whose body names none.
         """
         if not self._says_more or not isinstance(body, Mapping):
             return self.path, body

@@ -1,6 +1,6 @@
 """Reasoning wrapped in markers inside visible text, distinguished under any chunking.
 
-Rule 1: only a tail that may still become a marker is held back; the rest is said at once.
+Rule 1: only a tail that may still become a marker is held back; the rest is passed on at once.
 Rule 2: the leftmost marker counts, and of several that begin there the longest.
 Rule 3: inside a block only its close markers count: a second open marker is thinking text.
 Rule 4: a close marker outside a block is text.
@@ -40,7 +40,7 @@ A commentary header with a recipient is a raw tool call: it stays visible, as a 
 
 @cache
 def first_characters(pairs: tuple[tuple[str, str], ...]) -> str:
-    """What any marker or header begins with: text without these characters is said as it came."""
+    """What any marker or header begins with: other text is passed on as it came."""
     return "".join(sorted({literal[0] for pair in pairs for literal in pair if literal} | {"<"}))
 
 

@@ -153,7 +153,7 @@ _COUNTS: Final = {"input": "prompt_eval_count", "output": "eval_count"}
 class LineReader:
     """Reader of one exchange; a dialect says where a line has what the model says."""
 
-    history: ClassVar[str]  # the field of a request that holds what was said before
+    history: ClassVar[str]  # the field of a request that holds the history
     holder: ClassVar[str]  # a key that shows a line of an answer
     call_pairing: ClassVar[CallPairing | None] = None  # of calls and results in that history
 

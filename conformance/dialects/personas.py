@@ -109,7 +109,7 @@ def persona_of(
     *,
     chose_model: bool = True,
 ) -> Persona:
-    """Who is asked, by the first sign of all.
+    """The provider that the client expects, by the first sign of all.
 
     `chose_model`: the target named the model, not the user of the toolkit.
     """

@@ -1,6 +1,6 @@
 """Requests of APIs that complete one prompt for the one model that a server has.
 
-What was said before would be part of the prompt, in the words of the model's template.
+The history would be part of the prompt, in the words of the model's template.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ PLAIN: Final = RequestStyle()
 
 
 OPT_IN: Final = "x-include-thinking"
-"""The header by which some servers are asked to show thinking."""
+"""The header that asks some servers to show thinking."""
 OPT_IN_FIELD: Final = ("extra", "include_thinking")
 """The field of the body by which others are."""
 _YES: Final = frozenset({"1", "true", "yes"})
@@ -150,8 +150,8 @@ def listed_tools(body: Mapping[str, Any]) -> Any:
 class RequestForm(Struct, frozen=True):
     """The keys of a request body.
 
-    `history` holds what was said before, `instructions` what a system prompt says next to it,
-    `prompt` what is asked now, where the history does not hold it.
+    `history` holds the earlier turns, `instructions` what a system prompt says next to it,
+    `prompt` the new question, where the history does not hold it.
     `limits` are dotted paths that may hold the limit of output tokens. `ask` is the body of a
     request without its model and `stream`, `next_turns` the history after an answer; where a prompt
     is one text there is none, and the form is not one that `carries_on`. `styles` are tried in
@@ -159,7 +159,7 @@ class RequestForm(Struct, frozen=True):
     `streams_at` whether a path does, whatever is sent to it. `is_answer` says whether an entry
     of the history is the model's. `previous` holds the id of an earlier answer that the request
     continues: `answer_id` gives it of an answer's events, `answer_id_bytes` finds it in the first
-    bytes of an answer's body. `remembers`: the server keeps what was said, so that a request names
+    bytes of an answer's body. `remembers`: the server keeps the history, so that a request names
     the answer that it continues, and its history is only what is new.
     `version_of` says in which version a body asks, where answers of versions have other shapes.
     `model` is where a user interface states the model that its user chose, if one was chosen.
@@ -168,7 +168,7 @@ class RequestForm(Struct, frozen=True):
     `opts_in_by_header`: some servers show thinking only to who sends `OPT_IN`.
     `thinks_unasked`: a model may think where a request says nothing of it.
     `switches` are dotted paths that ask for thinking where they hold anything but an off;
-    `refusals` are those among them where an off refuses it, whatever else is asked. `spelled` gives
+    `refusals` are those among them where an off refuses it, whatever else is set. `spelled` gives
     a body with the keys that are known here, where the API takes several spellings. `tools` are the
     tools of a body, each a function or around one.
     """

@@ -21,7 +21,7 @@ class Sink:
     def __init__(self) -> None:
         self.number = 0
         self.answer = 1
-        self.has_failed = False  # an error came, which may be the last thing said of the answer
+        self.has_failed = False  # an error came, which may end the answer
         self._ended: list[Event] = []  # what ends the answer before
         self._shown: set[int] = set()  # choices that showed what is no word
         self.wired: list[Event] = []
@@ -48,7 +48,7 @@ class Sink:
         self.semantic.append(Event(kind, data, self.number, "semantic"))
 
     def say_error(self, data: dict[str, Any]) -> None:
-        """An error that may be the last thing said of the answer."""
+        """An error that may end the answer."""
         self.has_failed = True
         self.emit("error", data)
 

@@ -60,7 +60,7 @@ class HistoryEntry(Struct, frozen=True):
 
 
 class HistoryForm(Struct, frozen=True):
-    """How requests of a dialect repeat what was said.
+    """How requests of a dialect repeat the history.
 
     `key` is where it is in a body, `entries` gives it: one for each `position` of
     `request.item`.
@@ -171,7 +171,7 @@ MESSAGES: Final = HistoryForm("messages", listed("messages"), message_entry)
 
 
 def prompt_texts(body: Any, form: HistoryForm | None) -> Iterator[str]:
-    """Every text of a request, except what the model said before."""
+    """Every text of a request, except earlier answers."""
     if form is None or not isinstance(body, Mapping):
         yield from texts_within(body)
         return

@@ -56,7 +56,7 @@ class TypedReader(Generic[State]):
 
     content_type: Callable[[Sink], State]
     unknown: ClassVar[str]  # the wire event of data that has no type
-    history: ClassVar[str]  # the field of a request that holds what was said before
+    history: ClassVar[str]  # the field of a request that holds the history
     call_pairing: ClassVar[CallPairing | None] = None  # of calls and results in that history
     is_of_lines: ClassVar[bool] = False  # then what comes as a body is a stream of one line
     is_of_api: ClassVar[bool] = True  # a request brings forth one answer

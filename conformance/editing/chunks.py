@@ -64,7 +64,7 @@ def repeats_role(stream: Stream) -> bool:
 
 
 def opening_places(stream: Stream) -> set[int]:
-    """Places of chunks that say what is said once."""
+    """Places of chunks with what comes once."""
     repeated = {("role",)} if repeats_role(stream) else set()
     once = [path for path in chunk_layout(stream).once if path not in repeated]
     found = message_places(stream)

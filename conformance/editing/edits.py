@@ -263,6 +263,6 @@ def _request_paths(stream: Stream, path: Path, sibling: str) -> list[Path]:
 
 
 def request_body(stream: Stream) -> Any:
-    """What was asked; None where it is not known."""
+    """The request; None where it is not known."""
     request = stream.exchange.request
     return request.json if request is not None else None

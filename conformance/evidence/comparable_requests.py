@@ -41,7 +41,7 @@ class ComparableRequest(Struct, frozen=True):
         return OfferedTools.of(self.dialect, self.dialect.stated(self.exchange.request))
 
     def shown(self, part: Part) -> str:
-        """The request with a part of its body: what was said, tools, or everything else."""
+        """The request with a part of its body: messages, tools, or everything else."""
         talk = {self.form.history, self.form.instructions, self.form.prompt}
         parts = {key: "talk" if key in talk else _OTHER.get(key, "settings") for key in self.body}
         body = {key: value for key, value in self.body.items() if parts[key] == part}

@@ -321,7 +321,7 @@ _PAIRS: Final[tuple[tuple[Rule, HopPair], ...]] = (
     (HOP_ORDER, _content_orders),
     (HOP_USAGE, _usage_totals),
 )
-"""What was said upstream and what of it came, by rule; nothing of either judges nothing."""
+"""The upstream's texts and what arrived of them, by rule; without either a rule judges nothing."""
 _BEGUN: Final = (
     (HOP_TEXT, _beginnings_of(_visible_texts)),
     (HOP_THINKING, _beginnings_of(_thinking_texts)),

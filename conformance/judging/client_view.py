@@ -23,7 +23,7 @@ from conformance.rules.model import Rule
 from conformance.rules.verdicts import Verdict
 
 IMPLEMENTATION: Final = "implementation"
-"""Key of the header with what a client under test said of itself."""
+"""Key of the header with what a client under test states of itself."""
 NOT_FIELDS = frozenset({"type", "ms"})
 _ENDS: Final = frozenset({"finish", "done", "error", "cut"})
 _MAY_BE_BLANK: Final = frozenset({"thinking.delta", "text.delta"})

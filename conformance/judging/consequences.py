@@ -39,7 +39,7 @@ _OF_REPORTS: Final = "/client/"
 _OF_COUNTS: Final = re.compile("usage|count|total")  # no text is lost by these
 _HISTORY: Final = "history/"
 _RETURNED: Final = "history/returned/"
-_SWITCHES: Final = "effort/"  # rules of what is asked of the thinking
+_SWITCHES: Final = "effort/"  # rules of the thinking that a request sets
 _WISHES: Final = (_SWITCHES, "summary/request/")
 
 

@@ -127,7 +127,7 @@ def _faulty(finding: Finding) -> Iterator[EventSign]:
     if _is_unread(about):
         yield from (_ANY_FRAME, ("frame", event))
     elif about.kind is BreachKind.NUMBER and len(about.beside) != 1:
-        yield _ANY_FRAME  # it is not said of which type the lost one is
+        yield _ANY_FRAME  # the type of the lost one is unknown
 
 
 def _nearby_frames(finding: Finding) -> Iterator[EventSign]:

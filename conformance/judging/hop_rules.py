@@ -16,11 +16,11 @@ from conformance.rules.verdicts import Level
 _SOURCE: Final = {"advice": "an interface shows the model's text, and nothing else as that text"}
 
 NO_PLACE: Final = "has no place for signatures and encrypted thinking"
-"""What is said of a protocol in which they cannot stand."""
+"""The reason for a protocol that has no place for them."""
 
 
 NO_REASON: Final = "has no word for an answer that was cut at its limit, or by a filter"
-"""What is said of a protocol that does not say why a model stopped."""
+"""The reason for a protocol that does not state why a model stopped."""
 
 
 def _hop_rule(

@@ -13,7 +13,7 @@ from conformance.rules.about import NOTHING, About
 from conformance.rules.verdicts import GAPS, Level, Verdict, combine
 
 CLAIMS: Final = "claims"
-"""Who writes what a rule would have said except something else than its own evidence."""
+"""The writers that change a rule's verdict by other evidence than its own."""
 
 
 class ContextLine(Struct, frozen=True):

@@ -21,7 +21,7 @@ REQUEST: Final = -1
 
 
 class RuleEvent(Struct, frozen=True):
-    """One event and the piece that it came from; REQUEST for what was asked."""
+    """One event and the piece that it came from; REQUEST for a request."""
 
     place: int
     event: Event

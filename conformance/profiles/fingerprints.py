@@ -7,7 +7,7 @@ may well send the same.
 Rule 3: a `gateway` passes on what names the system behind it: of signs that name several systems
 its own decide.
 Rule 4: a profile's fingerprints are its own; what extends it does not inherit them.
-Rule 5: the host that was asked is one (`hosts`), and names the system by itself: nothing that its
+Rule 5: the host of the request is one (`hosts`), and names the system by itself: nothing that its
 answers leave out can hide it.
 """
 

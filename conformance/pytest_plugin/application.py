@@ -32,7 +32,7 @@ from conformance.wire.faults import ExchangeLimits
 MakeApplication = Callable[[str], asgi.Application]
 """Makes the application; it is given the URL, without `/v1`, that its provider has to ask."""
 MakeTarget = Callable[[str], AbstractAsyncContextManager[TurnTarget]]
-"""Makes what is asked, as long as it is there; it is given the URL of the played model."""
+"""Makes the application, for the time of the test; it is given the URL of the played model."""
 
 _USUAL: Final = ExchangeLimits()
 
@@ -88,7 +88,7 @@ class ApplicationJudge(ScenarioRunJudge):
     ) -> Report:
         """The report; the test fails with it where a rule is broken.
 
-        `path` is where the application is asked. `scenarios` and `without` are as those options of
+        `path` is the application's own. `scenarios` and `without` are as those options of
         `conformance run`.
         """
 

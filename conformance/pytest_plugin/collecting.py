@@ -2,8 +2,8 @@
 
 One item per rule and exchange, or per exchange where the file says `items: exchange`. Recordings
 are judged while they are collected (offline, about as long as reading them takes), so that there
-are items for exactly those rules that had something to judge. A live target is asked when its first
-item runs.
+are items for exactly those rules that had something to judge. A live target gets its requests
+when its first item runs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SpecCollection:
 
     @property
     def is_offline(self) -> bool:
-        """Whether recordings are judged, and neither a client nor a server is asked."""
+        """Whether recordings are judged, and neither a client nor a server."""
         asks_client = bool(self.spec.cassettes) and option_value(self.config, "client") is not None
         return self.spec.live is None and not asks_client
 

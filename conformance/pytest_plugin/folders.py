@@ -105,7 +105,7 @@ class CassetteFolder(Struct, frozen=True):
 
 
 def _holds_request(index: ExchangeIndex, exchange: Exchange) -> bool:
-    """Whether the recorded request, asked again, has an answer here."""
+    """Whether the recorded request, sent again, has an answer here."""
     request = exchange.request
     if request is None:
         return False

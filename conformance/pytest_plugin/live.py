@@ -1,4 +1,4 @@
-"""Items of a target that has to be asked, a server or a client: when the first of them runs.
+"""Items of a live target, a server or a client: its run starts when the first of them runs.
 
 There is an item for every rule that could judge a place, since results are not known before, and
 one, `everything else`, for what has no item of its own: nothing that is found gets lost.
@@ -39,7 +39,7 @@ class LiveTarget(Struct, frozen=True):
 
 
 class TargetRun:
-    """One file asked of one target, once in a process."""
+    """One file run on one target, once in a process."""
 
     def __init__(
         self, collection: SpecCollection, target: LiveTarget, baseline: Baseline | None
@@ -94,7 +94,7 @@ class PlaceNode(pytest.Collector):
 
 
 class LiveItem(SpecItem):
-    """An item of a target that is asked when the first of them runs."""
+    """An item of a live target, whose run starts with the first of them."""
 
     def __init__(self, *, run: TargetRun, **rest: Any) -> None:
         super().__init__(**rest)

@@ -151,7 +151,7 @@ def transport_stub(settings: ReplaySettings) -> Iterator[ModelStub]:
 
 
 def may_record(settings: ReplaySettings) -> bool:
-    """Whether the server that `url` names is asked, as far as is known before."""
+    """Whether the request will go to the server that `url` names, as far as is known before."""
     match settings.mode:
         case "none":
             return False

@@ -133,7 +133,7 @@ def _load_rulebook(
 
 @contextmanager
 def _errors_at(node: Node) -> Iterator[None]:
-    """Gives an error the place of what asked for it; a suite's own mistake has one already."""
+    """Gives an error the place of the caller; a suite's own mistake has one already."""
     try:
         yield
     except ConformanceError as err:

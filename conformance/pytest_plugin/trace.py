@@ -117,7 +117,7 @@ class Trace(Struct, frozen=True):
 
 
 class _MemoryRecording(Recording, frozen=True):
-    """A recording in memory. It is written, without secrets, once a line of it is asked for."""
+    """A recording in memory. It is written, without secrets, once a line of it is needed."""
 
     is_kept: bool = False
 

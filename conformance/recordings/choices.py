@@ -33,7 +33,7 @@ class UnknownDialectError(UsageError):
 
 
 class CheckChoices(Struct, frozen=True):
-    """What the user asked for; None leaves it to the recording."""
+    """The user's options; None leaves it to the recording."""
 
     dialect: str | None = None
     profile: str | None = None

@@ -173,7 +173,7 @@ def _exchange_lines(exchange: Exchange, finding: Finding, view: str) -> list[str
 
 
 def head_lines(exchange: Exchange) -> list[str]:
-    """Request and response head, a line each; the body that was asked is one, too."""
+    """Request and response head, a line each; the body of the request is one, too."""
     request, response = exchange.request, exchange.response
     lines: list[str] = []
     if request is not None:

@@ -25,7 +25,7 @@ _MOST_TWINS: Final = 64  # of one request so many are compared with each other
 
 
 class KeptRequest(NamedTuple):
-    """What is remembered of an exchange: `request` and `alike` are digests of what was asked.
+    """What is remembered of an exchange: `request` and `alike` are digests of the request.
 
     `alike` leaves out whether a stream was requested. `test` is None where it is stated as null.
     """

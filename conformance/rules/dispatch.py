@@ -1,7 +1,7 @@
 """Which rules an event concerns, and under which names: prepared once per type of event.
 
-Rule 1: what several names ask of an event is asked once (`field_questions`). The answers are the
-bits of a mask, and what a mask means to each group of rules is remembered.
+Rule 1: a question that several names share is evaluated once per event (`field_questions`).
+The answers are the bits of a mask, and what a mask means to each group of rules is remembered.
 Rule 2: the numbers of types and masks are capped; past a cap all is worked out anew.
 """
 
@@ -76,7 +76,7 @@ class EventRules:
         return bits
 
     def _bit_of(self, question: object) -> tuple[int, bool]:
-        """The bit of a question, and whether it is asked for the first time."""
+        """The bit of a question, and whether it is new."""
         is_new = question not in self._bits
         return self._bits.setdefault(question, 1 << len(self._bits)), is_new
 

@@ -69,7 +69,7 @@ async def run_application(
     upstream: UpstreamStandIn,
     display: RunDisplay = UNSEEN,
 ) -> RunOutcome:
-    """Runs scenarios on an application that is asked in `protocol`, by a server or as a command.
+    """Runs scenarios on an application that speaks `protocol`, as a server or as a command.
 
     Raises RemoteError where it does not answer, or asks nothing upstream; UsageError as
     `run_server`.
@@ -130,7 +130,7 @@ async def _find_upstream(run: ApiRun) -> Exchange:
         named, patience = ("--agent", "--idle-timeout") if is_agent else ("--app", "--wait")
         hint = f"see {named}, and {patience} for one that starts slowly"
         why = next(iter(outcome.silent.values()))
-        # What it asked may be why it says nothing.
+        # Its requests may be why it sends nothing.
         strays = upstream.strays.sentence(unknown=True)
         others = f"; port {upstream.port} got {strays}" if strays else ""
         raise RemoteError(f"{why}{others}", hint=hint)

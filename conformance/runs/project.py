@@ -183,7 +183,7 @@ _KEYS: Final[Mapping[str, _Reader]] = {
     "reports": _reports,
 }
 KINDS_OF_TARGETS: Final = ("url", "asgi", "gateway", "app", "agent", "client")
-"""Keys of a target that say what is asked."""
+"""Keys of a target that say what is sent."""
 _TARGET_READERS: Final[Mapping[str, _Reader]] = {
     **dict.fromkeys(("url", "gateway", "app"), _url),
     **dict.fromkeys(("asgi", "agent", "client"), Node.string),

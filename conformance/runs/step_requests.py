@@ -31,7 +31,7 @@ _MARKER_LENGTH: Final = 10
 
 
 class RequestSettings(Struct, frozen=True):
-    """How an API is asked: the model, the limit of an answer in tokens, style and reading.
+    """Settings of requests: the model, the limit of an answer in tokens, style and reading.
 
     `opt_in`: the wish to see thinking goes into a header, or into a field of the body. `marked`:
     each request is given a word of its own to say. `lacks` are capabilities of the target that
@@ -193,8 +193,8 @@ def _requests_in_turn(
 def marker_word(request: str) -> str:
     """The word of one of several requests, by its name.
 
-    The target is asked to begin with it: then text of another answer is known by its word,
-    whatever else was said.
+    The target is to begin with it: then text of another answer is known by its word,
+    whatever else it holds.
     """
     digest = hashlib.sha256(request.encode()).digest()
     return f"K{base64.b32encode(digest).decode()[:_MARKER_LENGTH]}"

@@ -1,4 +1,4 @@
-"""The next turn of a conversation: what was said, the answer as it came, and what follows.
+"""The next turn of a conversation: the history, the answer as it came, and what follows.
 
 Answers go back as they were received, whatever holds them: a field next to the text, typed blocks
 or items. A server's payload is a stranger's: what has not the shape of its API is left out.

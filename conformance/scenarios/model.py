@@ -103,7 +103,7 @@ class Step(Struct, frozen=True):
     with its dialect; `calls` is how often it must ask there (None: as it likes). `beside` are
     roles of earlier steps whose requests are sent again at the same time; the answers are not
     judged. `excused` are rules that what comes after breaks itself, `broken` those of them that
-    bind. `says` is one of `SAYINGS`, of all texts that are said upstream. `behind` are recorded
+    bind. `says` is one of `SAYINGS`, of all texts of the upstream. `behind` are recorded
     exchanges that are given to an application, call by call, by the dialect in which it asks;
     `breaks` is what happens to the last of them inside its thinking. `stops`: the user stops the
     answer once nothing more comes.

@@ -232,7 +232,7 @@ def describe_exit(code: int) -> str:
 
 
 def stderr_words(tail: str) -> str:
-    """The last lines of a program's stderr, after another message; empty where it said nothing.
+    """The last lines of a program's stderr, after another message; empty where it wrote nothing.
 
     The last line of a traceback says what went wrong, so what is too long loses its beginning.
     """

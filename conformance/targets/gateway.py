@@ -1,6 +1,6 @@
-"""The server behind a gateway or an application, played by the toolkit: what it is asked, and when.
+"""The played server behind a gateway or an application: the requests that it gets, and when.
 
-The gateway is the target, so what it asks is hostile until proven otherwise: requests are bounded,
+The gateway is the target, so its requests are hostile until proven otherwise: requests are bounded,
 and whatever is no request is closed.
 """
 
@@ -158,7 +158,7 @@ class UpstreamStandIn(Struct):
 
     def persona_for(self, path: str, headers: Headers, body: Mapping[str, Any]) -> Persona:
         """Whose model is played to such a request."""
-        # A gateway asks for the model that it was asked for; an application, for one of its own.
+        # A gateway requests the model of its own request; an application chooses one.
         chose = bool(self._signs.question)
         return self.persona or persona_of(path, headers, body, chose_model=chose)
 
@@ -178,7 +178,7 @@ class UpstreamStandIn(Struct):
 async def _refuse_page(
     connection: ServerConnection, request: HttpRequest, allowed: frozenset[str]
 ) -> None:
-    """Raises RequestRejected, once the page that asked has its answer."""
+    """Raises RequestRejected, once the page that sent it has its answer."""
     try:
         refuse_foreign_pages(request, allowed)
     except RequestRejected as refused:

@@ -1,4 +1,4 @@
-"""Answers that have said that they are over, while their connection stays open.
+"""Answers that have ended, while their connection stays open.
 
 A first one is waited for, since some servers finish their own work before they close. A server that
 does not close then will not do so later either: its other answers get a moment each.

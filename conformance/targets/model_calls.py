@@ -51,7 +51,7 @@ class CallShape(Struct, frozen=True):
     """What a request of an application looks like in addition to the user's words.
 
     `others` are the beginnings of what else the user is made to say in the same turn, `around` all
-    that is said around the user's words; `history` is the same for a request that is made again.
+    that stands around the user's words; `history` is the same for a request that is made again.
     `goes_on`: the server keeps what came before, and the user says nothing.
     """
 

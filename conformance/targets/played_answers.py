@@ -1,7 +1,7 @@
 """What the server behind a target is played to say: by a script, call by call, or as recorded.
 
 Every scripted answer is another one, so that two calls cannot be taken for each other. Its texts
-are plain, so that one loss is one finding: what gateways lose in texts is said where a scenario
+are plain, so that one loss is one finding: what gateways lose in texts is played where a scenario
 asks for it, one character at a time. An answer is what the request demands of it: JSON by its
 schema, a call of the function that it names, no call, an end where it says so.
 """
@@ -50,7 +50,7 @@ _ERRORS: Final = {
 class UpstreamAnswer(Struct, frozen=True):
     """A response: head, body chunk by chunk, and whether the connection is reset after it.
 
-    `misfit` says why this is no answer to what the gateway asked; else it is empty. `hangs`: after
+    `misfit` says why this is no answer to the gateway's request; else it is empty. `hangs`: after
     the last chunk nothing comes until the next request, or the other side hangs up. `breaks_off`:
     it is not all there. `is_short`: it ends at a limit, so that the next call may continue it.
     `aside`: the call is none of the turn that is under way; `kind` is what it is called. `dialect`

@@ -73,7 +73,7 @@ class NoAnswerError(RemoteError):
 
 
 class TurnTarget(Protocol):
-    """What is asked turn by turn: a server, an application, an agent."""
+    """A target that takes turns: a server, an application, an agent."""
 
     async def fetch(
         self,
@@ -155,7 +155,7 @@ class LiveServer:
         response = await self._receive_head(sent)
         head = _elapsed_ms(begun)
         head_sent = _response_head(response)
-        # An application, asked at its own URL, streams whatever is asked.
+        # An application at its own URL streams, whatever the request wants.
         streams = not request.path or asks_for_stream(request.path, request.json)
         waits = partial(silence_watched, self.limits, begun, streams=streams, stops=stops)
         try:

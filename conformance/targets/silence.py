@@ -1,4 +1,4 @@
-"""How long a body may stay silent: less once a user stops it, or it has said that it is over."""
+"""How long a body may stay silent: less once a user stops it, or it has ended."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SilenceWatch:
         self._late = min(limits.idle / 10, _MOST_LATE)
         self._moved = -inf
         self._latest = monotonic()
-        self.is_over = False  # it had said so, and stayed open
+        self.is_over = False  # it had ended, and stayed open
 
     def begin_wait(self) -> None:
         self._latest = now = monotonic()
@@ -72,7 +72,7 @@ async def silence_watched(
 ) -> AsyncGenerator[SilenceWatch, None]:
     """Raises TimeoutError after a silence; a moment of it is enough once `stops` has happened.
 
-    `grace` is enough once `has_said_end`, which is asked when the body has been silent so long.
+    `grace` is enough once `has_said_end`, which is called when the body has been silent so long.
     """
     async with asyncio.timeout(None) as timer:
         watch = SilenceWatch(timer, limits, begun, streams=streams)

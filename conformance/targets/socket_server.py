@@ -1,10 +1,10 @@
-"""A live server that is asked over WebSockets, where its dialect is spoken over them.
+"""A live server over WebSockets, for dialects that are spoken over them.
 
 Rule 1: a request goes out as the message that its dialect says, and its answer is what a recorded
-WebSocket is taken apart into: the head of the upgrade, the body that asked, a line for each
+WebSocket is taken apart into: the head of the upgrade, the body of the request, a line for each
 message.
-Rule 2: a connection whose answer has ended is asked again, so that a follow-up comes on the one
-that gave the answer before it; requests at the same time have separate connections.
+Rule 2: a connection whose answer has ended takes the next request, so that a follow-up comes on
+the one that gave the answer before it; requests at the same time have separate connections.
 Rule 3: an upgrade that is refused is an answer of HTTP, and so is a list of models.
 """
 
@@ -51,7 +51,7 @@ class AnsweringSocket:
 
     @property
     def is_open(self) -> bool:
-        """Whether it may be asked again, as far as anybody knows."""
+        """Whether it can take another request, as far as is known."""
         return not (self._stream.is_over or self._stream.writer.is_closing())
 
     async def ask(

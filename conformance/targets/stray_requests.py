@@ -1,4 +1,4 @@
-"""What a played model is asked besides its calls: look-ups, paths that no API has, what is no HTTP.
+"""Requests to a played model besides its calls: look-ups, paths that no API has, what is no HTTP.
 
 Who configured a wrong path, a wrong API or TLS sees here what it sent. All of it comes from
 outside: names are redacted, cut and counted, and past a bound only counted.

@@ -37,7 +37,7 @@ OfExchange = HeadCame | BodyCame | PartCame | ExchangeEnded  # what comes after 
 MOST_KEPT: Final = 16 * 1024 * 1024  # bytes of one body
 _CHUNK_COST: Final = 160  # bytes that a chunk takes in addition to its data
 _MOST_UNKNOWN: Final = 64 * 1024  # bytes in which a dialect must show
-_LEAST_REFUSAL: Final = 300  # no answer to what was asked: judged, if at all, when it is over
+_LEAST_REFUSAL: Final = 300  # no answer to the request: judged, if at all, when it is over
 _BUDGET_MS: Final = 30_000.0  # of judging one stream; it holds up what is shown, not what passes
 
 

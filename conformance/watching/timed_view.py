@@ -22,7 +22,7 @@ class TrafficView(TrafficListener, Protocol):
 
 
 class TimedView:
-    """Another view; `seconds_showing` may be asked by any thread."""
+    """Another view; any thread may call `seconds_showing`."""
 
     def __init__(self, view: TrafficView) -> None:
         self._view = view

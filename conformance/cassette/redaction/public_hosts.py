@@ -29,7 +29,7 @@ _BEDROCK: Final = ("bedrock-runtime.", ".amazonaws.com")
 
 
 def is_public(host: str) -> bool:
-    """Whether everybody may know that this host was asked."""
+    """Whether a report may name this host."""
     begin, end = _BEDROCK
     is_bedrock = host.startswith(begin) and host.endswith(end)
     return is_bedrock or host in _HOSTS or host.endswith(_DOMAINS)

@@ -13,8 +13,7 @@ Rule 6: a delta of the shared state or of an activity says, as `applies`, whethe
         what was streamed. The results of calls that it holds are `agui.result`, one each. At the
         end of the stream, what a client holds of the messages of its last run is `agui.held`, one
         each; runs before it are replays.
-Rule 7: beyond `MOST_OPEN` open messages a wire event `agui.overflow` is the last thing that is said
-        of semantics.
+Rule 7: beyond `MOST_OPEN` open messages a wire event `agui.overflow` ends the semantic events.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Content(ContentBlocks):
         slot.head = string(block.get("thinking")) or string(block.get("text"))
 
     def _begin_block(self, slot: Slot, block: dict[str, Any]) -> str:
-        """Report what is in a block and return its signature, which is to be said yet."""
+        """Report what is in a block and return its signature, which is still to be reported."""
         kind = string(block.get("type"))
         if kind == "thinking":
             slot.thinking = self._blocks.think("raw", explicit=True)

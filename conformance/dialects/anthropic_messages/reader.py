@@ -8,8 +8,8 @@ Rule 2: every `message_start` is a message. One of another id, or after the end 
         begins the next answer. Blocks that were open before it end.
 Rule 3: `done` is explicit at `message_stop`; a stream without it was cut, whatever else it said.
 Rule 4: counts of tokens are cumulative: usage repeats what was stated before and not since.
-Rule 5: beyond `MOST_BLOCKS` blocks of a message a wire event `anthropic.messages.overflow` is the
-        last thing that is said of semantics.
+Rule 5: beyond `MOST_BLOCKS` blocks of a message a wire event `anthropic.messages.overflow` ends the
+        semantic events.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ Rule 2: a body is `converse`, then `converse.block` per content element, with it
 Rule 3: an answer is `done` when it has stopped and is counted (`messageStop`, `metadata`): nothing
         comes after that. One that has stopped and ends well is done, too, without a word for it;
         every other end is a cut.
-Rule 4: beyond `MOST_BLOCKS` blocks a wire event `converse.overflow` is the last thing that is said
-        of semantics.
+Rule 4: beyond `MOST_BLOCKS` blocks a wire event `converse.overflow` ends the semantic events.
 Rule 5: a message that starts after blocks or the stop of another one begins the next answer,
         where the one request is not known.
 Rule 6: a request gives `request.reasoning` per block that is signed or redacted: `position` and

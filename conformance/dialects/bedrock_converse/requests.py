@@ -68,7 +68,7 @@ def _says_something(block: Mapping[str, Any]) -> bool:
 
 
 def _answer_blocks(events: Iterable[Event]) -> Iterator[list[Mapping[str, Any]]]:
-    """What was said of each block, in the order in which they began."""
+    """The deltas of each block, in the order in which the blocks began."""
     blocks: dict[str, list[Mapping[str, Any]]] = {}
     for event in events:
         if event.type == "converse.block":

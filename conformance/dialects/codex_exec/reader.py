@@ -3,7 +3,7 @@
 Rule 1: a line is a wire event of its `type`, with the payload as it stands; a type that is not
         known is `line.unknown`, which is no error. One of an item says in which `run` of the
         command it is, counted by the threads that were started or resumed.
-Rule 2: an item of reasoning or text is said when it is completed: it comes whole. Reasoning is a
+Rule 2: an item of reasoning or text comes whole, when it is completed. Reasoning is a
         summary, its parts joined.
 Rule 3: an item that does something is a call that is carried out here: it starts and ends with the
         item. An item of type `error` is a diagnostic, and no failure.

@@ -7,8 +7,8 @@ Rule 2: every `message-start` is a message; one of another id, or after the end 
 Rule 3: `message-end` finishes, counts and is done. Where it says that the generation failed there
         is an error and no finish. A stream without it was cut, `[DONE]` or not.
 Rule 4: tokens are those of `usage.tokens`: what is billed is another number.
-Rule 5: beyond `MOST_BLOCKS` parts of a message a wire event `cohere.overflow` is the last thing
-        that is said of semantics.
+Rule 5: beyond `MOST_BLOCKS` parts of a message a wire event `cohere.overflow` ends the semantic
+        events.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Rule 2: reasoning, messages and calls are found by their ids. The complete event
 Rule 3: a reasoning ends where a message or a call begins, a message with its complete event.
 Rule 4: tools are carried out here: their calls are hosted, and end with the message that requests
         them.
-Rule 5: `assistant.turn_retry` ends what is open; the model is asked again.
+Rule 5: `assistant.turn_retry` ends what is open; the model gets another request.
 Rule 6: a run is done with the first of `assistant.idle`, `session.idle` and `result`, or has failed
         with `session.error`. A turn that starts after that begins the next answer.
 """

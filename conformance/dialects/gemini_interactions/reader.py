@@ -9,8 +9,7 @@ Rule 3: `interaction.completed` is the end, whatever its status says: the status
         says that the interaction failed there is an error and no finish. A stream without it was
         cut, `[DONE]` or not.
 Rule 4: tokens of thoughts are counted apart from those of the answer: both are output here.
-Rule 5: beyond `MOST_BLOCKS` steps a wire event `interaction.overflow` is the last thing that is
-        said of semantics.
+Rule 5: beyond `MOST_BLOCKS` steps a wire event `interaction.overflow` ends the semantic events.
 
 The events before May 2026 (`interaction.start`, `content.delta`, ...) are not read: the API sends
 them no more.

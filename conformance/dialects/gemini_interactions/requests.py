@@ -1,6 +1,6 @@
 """Requests of the Interactions API, and what a step of their history says.
 
-What was said before goes back as steps, or stays with the server (`previous_interaction_id`).
+The history goes back as steps, or stays with the server (`previous_interaction_id`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the agent has said of one task so far.
+"""The texts of one task so far.
 
 Rule 1: messages of a task that is under way tell of the work, often in pieces: their texts have the
         phase `commentary`. What artifacts, a lone message and the last status say has none.

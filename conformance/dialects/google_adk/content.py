@@ -1,4 +1,4 @@
-"""What one invocation of ADK has said so far, agent by agent.
+"""The texts of one invocation of ADK so far, agent by agent.
 
 Rule 1: agents may run side by side: an agent is identified by its author and its branch.
 Rule 2: fragments are what a user sees. The whole event after them says them again: thinking and
@@ -39,7 +39,7 @@ StatedTexts = dict[str, str]
 
 
 class AgentTurn:
-    """What one agent has said in fragments since its last whole event."""
+    """The fragments of one agent since its last whole event."""
 
     __slots__ = ("_texts", "reason", "run")
 

@@ -8,8 +8,7 @@ Rule 2: a chunk of `/v1/completions` is `harmony.chunk`, a body `harmony.body`, 
 Rule 3: raw text is finished and done by `<|return|>` or `<|call|>`. A completion is finished by its
         finish reason and done by `[DONE]`, since servers cut the last marker off; a body is done
         when it is there. Any other end is a cut.
-Rule 4: beyond `MOST_CHOICES` choices one wire event `harmony.overflow` is the last thing that is
-        said of semantics.
+Rule 4: beyond `MOST_CHOICES` choices one wire event `harmony.overflow` ends the semantic events.
 """
 
 from __future__ import annotations

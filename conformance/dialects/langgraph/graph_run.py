@@ -1,4 +1,4 @@
-"""What one run of a graph has said so far, message by message.
+"""The texts of one run of a graph so far, message by message.
 
 Rule 1: a message is known by its id. Models of OpenAI announce it under another one: an empty chunk
         of an id that its response has, too, is of the message that begins next in that node.

@@ -25,7 +25,7 @@ Call = dict[str, Any]
 
 
 class StreamedMessage:
-    """What one message said so far."""
+    """The texts of one message so far."""
 
     def __init__(self, sink: Sink, blocks: Blocks, first_call: int) -> None:
         self._sink = sink
@@ -59,7 +59,7 @@ class StreamedMessage:
         return len(self._calls)
 
     def text_of(self, kind: str) -> str:
-        """What it said of a kind so far; joined anew only where more came."""
+        """Its text of a kind so far; joined anew only where more came."""
         count, text = self._joined.get(kind, (0, ""))
         if count != len(self._pieces):
             text = joined(self._pieces, kind)

@@ -1,4 +1,4 @@
-"""Requests of LM Studio's chat: what was said before stays with the server.
+"""Requests of LM Studio's chat: the history stays with the server.
 
 A request names the answer that it continues (`previous_response_id`), and says what is new.
 """

@@ -1,4 +1,4 @@
-"""Requests of a conversation: what was said before stays with the server, unless `store` is off."""
+"""Requests of a conversation: the history stays with the server, unless `store` is off."""
 
 from __future__ import annotations
 

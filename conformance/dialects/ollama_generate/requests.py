@@ -1,4 +1,4 @@
-"""Requests of Ollama's completions: a prompt, and the tokens of what was said before."""
+"""Requests of Ollama's completions: a prompt, and the tokens of the history."""
 
 from __future__ import annotations
 

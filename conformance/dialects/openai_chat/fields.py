@@ -4,7 +4,7 @@ Rule 1: thinking is read from one carrier; mirrors of it are never summed. In or
         own fields, `reasoning_content`, `reasoning`, `reasoning_text`, `reasoning_details`,
         thinking parts of `content`, `thinking_blocks`.
 Rule 2: details of type `reasoning.summary` make the thinking a summary, whoever carries its text.
-Rule 3: a piece of opaque data is said once per delta, however many fields mirror it.
+Rule 3: a piece of opaque data is reported once per delta, however many fields mirror it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Rule 3: every finish, usage object and `[DONE]` is reported, however often it co
 Rule 4: a stream that ends by itself with every choice finished but without `[DONE]` is done, not
         explicitly; any other end without `[DONE]` is a cut. A body is done when it is there.
 Rule 5: beyond `MOST_CHOICES` choices (or tool calls of a choice) one wire event
-        `openai.chat.overflow` is the last thing that is said of semantics.
+        `openai.chat.overflow` ends the semantic events.
 Rule 6: where the one request is not known, a chunk of another id begins the next answer after
         `[DONE]`; where it brings a role or a text, once the one before has finished or failed;
         where it brings a role, also when the id had not changed before. So does a role after

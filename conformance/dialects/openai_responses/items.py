@@ -1,4 +1,4 @@
-"""Output items of a Responses stream: which one an event belongs to, and what it has said.
+"""Output items of a Responses stream: which one an event belongs to, and its texts so far.
 
 Rule 1: an event belongs to the item at its `output_index` if the ids agree, else to the open item
         with its id, else to the item at its index. So rotating ids (GitHub Copilot) are matched
@@ -34,7 +34,7 @@ SEARCHED_BY: Final = {"type": "tool_search_call", "execution": "client"}
 
 
 class _SentText:
-    """Text that was said so far, up to a limit; beyond it nothing counts as unsaid."""
+    """Text so far, up to a limit; beyond it nothing counts as new."""
 
     __slots__ = ("_pieces", "_size", "parts")
 
@@ -90,7 +90,7 @@ class Item:
         return self._kept > MOST_PARTS or len(self.parts) > MOST_PARTS
 
     def keep(self, kind: TextKind, part: int | None, place: int | None, text: str) -> bool:
-        """Remember what was said; whether its part is new, so that there may be too many now.
+        """Remember a text; whether its part is new, so that there may be too many now.
 
         Loose text has a place, the output index that it came under.
         """
@@ -107,12 +107,12 @@ class Item:
         return sent is not None and part in sent.parts
 
     def covers(self, kind: TextKind, place: int | None, text: str) -> bool:
-        """Whether the text is all that was said of a kind at a place."""
+        """Whether the text is the whole text of a kind at a place."""
         sent = self._sent.get((kind, place))
         return sent is not None and sent.covers(text)
 
     def forget(self, kind: TextKind, place: int | None) -> None:
-        """A finished item took over what was said."""
+        """A finished item took over the texts."""
         if (sent := self._sent.pop((kind, place), None)) is not None:
             self._kept -= len(sent.parts)
 

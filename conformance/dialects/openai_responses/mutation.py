@@ -98,7 +98,7 @@ def _encrypted_items(stream: Stream) -> list[int]:
 
 @OPERATORS.edit("S2-no-encrypted-thinking", _encrypted_items)
 def _drop_encrypted(stream: Stream, site: int) -> Stream:
-    """Encrypted thinking that was asked for is lost."""
+    """Encrypted thinking that was requested is lost."""
     stream = stream.without_value(site, ("item", _ENCRYPTED))
     for place in stream.terminals():
         payload = stream.pieces[place].payload

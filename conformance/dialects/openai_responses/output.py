@@ -1,6 +1,6 @@
 """Output events of a Responses stream, led to the items that they belong to.
 
-Rule 1: a text that no delta carried is said in one delta where it first stands whole.
+Rule 1: a text that no delta carried becomes one delta where it first stands whole.
 Rule 2: an item announced a second time under the same index and id is ended and begun again.
 Rule 3: the finished item ends its block explicitly; an item that is never finished is ended, not
         explicitly, when the response is over.

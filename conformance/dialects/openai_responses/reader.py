@@ -8,7 +8,7 @@ Rule 3: an `error` event and a failed response are one error each, also if they 
 Rule 4: output that only the terminal event holds is said there, as a body's would be, with its
         `response.item` events.
 Rule 5: beyond `MOST_ITEMS` items (or `MOST_PARTS` parts of one) a wire event
-        `openai.responses.overflow` is the last thing that is said of semantics.
+        `openai.responses.overflow` ends the semantic events.
 Rule 6: a request with `generate: false` prepares the next one: its response generates nothing, so
         nothing finishes.
 Rule 7: every response is an answer: one that is announced after a terminal event, or under

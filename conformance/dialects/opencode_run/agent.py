@@ -1,6 +1,6 @@
-"""How opencode is asked on its command line: a process a turn.
+"""How to prompt opencode on its command line: a process a turn.
 
-Its settings name a provider `played`, asked in Chat Completions, and refuse every tool that does
+Its settings name a provider `played` of Chat Completions, and refuse every tool that does
 more than read. Sessions are kept below the folder of the agent.
 """
 

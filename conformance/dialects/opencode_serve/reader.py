@@ -207,7 +207,7 @@ class BusReader(TypedReader[OverlappingTurns]):
         return turn
 
     def end(self, how: Ending, number: int) -> list[Event]:
-        """A bus on which nobody said anything is nobody's answer, and was not cut."""
+        """A bus without an answer was not cut."""
         return super().end(how, number) if self._has_begun else []
 
 

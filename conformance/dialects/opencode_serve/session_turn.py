@@ -17,7 +17,7 @@ TEXTS: Final = ("reasoning", "text")
 
 
 class AnnouncedPart(Struct):
-    """A part that was announced: how much of its text was said, and how that ends."""
+    """A part that was announced: the length of its text so far, and how that ends."""
 
     kind: str
     length: int = 0
@@ -84,7 +84,7 @@ class SessionTurn(OpenParts):
     def _update_text(
         self, part: AnnouncedPart, part_id: str, fields: dict[str, Any], *, is_new: bool
     ) -> dict[str, Any]:
-        """What was said in deltas is not said again."""
+        """What came in deltas is not reported again."""
         kind = cast(PartKind, part.kind)
         text = string(fields.get("text"))
         is_ended = "end" in mapping(fields.get("time"))
@@ -151,7 +151,7 @@ class SessionTurn(OpenParts):
         return about
 
     def leaves_unreported(self) -> bool:
-        """Whether a message states an error that the session does not report; said once."""
+        """Whether a message states an error that the session does not report; reported once."""
         is_unreported, self.states_error = self.states_error and not self.has_failed, False
         return is_unreported
 

@@ -22,7 +22,7 @@ EVENTS: Final = EventTable(
         *("message.updated", "message.removed", "message.part.updated", "message.part.removed"),
         *("permission.asked", "permission.replied", "question.asked", "question.replied"),
         *("question.rejected", "todo.updated", "server.instance.disposed"),
-        "permission.updated",  # what asked before 1.1
+        "permission.updated",  # the request for permission before 1.1
     ),
 )
 VOCABULARY: Final = vocabulary(NAME, *EVENTS.types, UNKNOWN, OVERFLOW)

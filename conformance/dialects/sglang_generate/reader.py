@@ -77,7 +77,7 @@ class GrowingTextReader(GeneratedTextReader):
             self._finish(reason, about)
 
     def _new_text(self, text: str, fields: Fields, about: Fields) -> tuple[str, Fields]:
-        """What a text adds to what was said, and what shows of how it does (rule 2)."""
+        """What a text adds to the text so far, and how that shows (rule 2)."""
         before = self._so_far
         if not before:
             return text, {}

@@ -7,8 +7,7 @@ Rule 2: `[DONE]` is `done`; before it `finish` says the reason. Without `[DONE]`
 Rule 3: an `error` is a part like others: steps and message are finished behind it. An `abort`
         ends what is open; nothing that comes after it is an answer.
 Rule 4: a `start` of another message, or behind `[DONE]`, begins the next answer.
-Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` is the last thing that is
-        said of semantics.
+Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` ends the semantic events.
 Rule 6: what belongs to a call says whether that call is known (`call_known`), and a whole input
         whether it is what its pieces say together (`input_streamed`), where this is known.
 Rule 7: a `start` that gives a message another id than it has `renames` it.

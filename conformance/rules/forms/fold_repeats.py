@@ -184,7 +184,7 @@ def _is_refrain(text: str) -> bool:
 
 
 def _restates_text(piece: str, before: str, at_least: int) -> bool:
-    """Whether a delta begins with all that was said (rule 7)."""
+    """Whether a delta begins with the whole text so far (rule 7)."""
     if not 0 < at_least <= len(before) <= len(piece) or not piece.startswith(before):
         return False
     return len(before) < LONGEST and not _is_refrain(before)

@@ -48,7 +48,7 @@ class Never(Form, frozen=True):
     events: tuple[str, ...]
     after: tuple[str, ...] = ()
     until: tuple[str, ...] = ()
-    restates: bool = False  # the event says otherwise what pieces said before it
+    restates: bool = False  # the event restates what earlier pieces hold
 
     @classmethod
     def read(cls, reader: FormReader, rule: Node, node: Node) -> Self:

@@ -1,7 +1,7 @@
 """An agent as a process: its lines, its stderr, and its end.
 
 Rule 1: nothing that it writes is kept without a bound: a line has one, and of stderr the end stays.
-        What it said there in one turn does not explain the next.
+        Its lines of one turn do not explain the next.
 Rule 2: nothing is waited for without a deadline, also not for an agent to read what it is sent.
 Rule 3: whatever happens, it is ended together with everything that it started.
 Rule 4: it has ended when its process has, also where a child that it left running holds its output
@@ -138,7 +138,7 @@ class AgentProcess:
         return f"{how}{self.stderr_words()}"
 
     def end_turn(self) -> None:
-        """What it said on stderr is of the turns so far, and explains no later one."""
+        """Its stderr belongs to the turns so far, and explains no later one."""
         self._tail = b""
 
     def stderr_words(self) -> str:

@@ -1,6 +1,6 @@
 """An agent as a target: one turn out, every line that passes kept, within limits.
 
-A *turn* is one exchange. Of an agent that is asked by messages both directions are its lines, in
+A *turn* is one exchange. Of an agent that takes messages both directions are its lines, in
 the order in which they passed, with the handshake before the first turn of a session.
 """
 
@@ -43,12 +43,12 @@ _HEAD: Final = Response(headers=(("content-type", "application/x-ndjson"),))
 
 
 class AgentTarget:
-    """A command, asked turn by turn; an asynchronous context manager that ends it.
+    """A command, prompted turn by turn; an asynchronous context manager that ends it.
 
     `command` is a command line or its words, `url` that of the played model, without `/v1`;
     `passed` are variables of our environment that it gets besides the usual ones. Raises UsageError
     where it is none or cannot be started, no agent speaks `protocol`, or a variable is not there.
-    One that is asked by messages is started anew where it has ended. `left` says who outlived it.
+    One that takes messages is started anew where it has ended. `left` says who outlived it.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class AgentTarget:
 
         `secrets` go nowhere: an agent has a played model. `most_bytes` is what the lines may take
         of a recording. `stops`: the user stops the turn once this has happened and it is silent.
-        Raises NoAnswerError where the agent cannot be asked.
+        Raises NoAnswerError where the agent takes no prompt.
         """
         del secrets
         body: Message = request.json if isinstance(request.json, dict) else {}
@@ -190,10 +190,10 @@ class _Turn:
         return round((monotonic() - self._last) * 1000, 3)
 
     async def take(self, body: Message, *, stops: asyncio.Event | None) -> None:
-        """Raises NoAnswerError where the agent cannot be asked, or says nothing at all."""
+        """Raises NoAnswerError where the agent takes no prompt, or writes nothing at all."""
         try:
             if self._conversation is not None:
-                # What came after the turn before is not said in this one.
+                # What came after the last turn does not belong to this one.
                 self._read_lines(await self._next_lines(_INSTANT) or [])
                 self._send_messages(self._conversation.ask(body))
             await self._take_lines(stops=stops)
@@ -225,7 +225,7 @@ class _Turn:
                 stops = None
                 self._stop_process()
             elif is_stopped and monotonic() - self._last < self._limits.idle:
-                continue  # the model has not been asked yet
+                continue  # no request has reached the model yet
             else:
                 raise self._limits.fell_silent(self.begun)
 
@@ -243,7 +243,7 @@ class _Turn:
             raise BrokenExchange("client-closed", str(err)) from err
 
     async def _note_end(self, *, is_over: bool) -> None:
-        """The output has ended; of a command that is asked by words that is the end of the turn."""
+        """The output has ended; of a command that takes arguments that is the end of the turn."""
         self.has_ended = True
         if not is_over:
             how = await self._process.how_it_ended()

@@ -52,14 +52,14 @@ class AdapterAnswer(Struct, frozen=True):
     is_wrong: bool = False
 
     def reason(self) -> str:
-        """What is said of how it ended, by the client and on stderr, in one line."""
+        """How it ended, as the client and its stderr state it, in one line."""
         if self.how == "completed":
             return ""
         why = visible(redacted(self.why), _SHOWN)
         return f"{why}{stderr_words(self.stderr)}".removeprefix("; ")
 
     def ending_text(self) -> str:
-        """How it ended, and what is said of it."""
+        """How it ended, with the client's own words."""
         return ": ".join(filter(None, (self.how, self.reason())))
 
 

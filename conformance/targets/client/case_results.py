@@ -53,7 +53,7 @@ class CaseTally(Struct):
             self.skipped.setdefault(key, []).extend(reasons)
 
     def refused(self) -> Iterator[tuple[tuple[str, str], list[str]]]:
-        """What was never answered, and why, though some case asked for no more than is due."""
+        """What was never answered, and why, though some case requested no more than is due."""
         for key, reasons in sorted(self.skipped.items()):
             if not self.answered[key] and len(reasons) > self.optional[key]:
                 yield key, reasons

@@ -18,7 +18,7 @@ Rule 8: with calls, `tool_calls` counts as the server's `stop`, unless a client 
         unchanged.
 Rule 9: a finish that the server sends again may be reported once. Of Gemini's reasons only the
         last one of each candidate counts.
-Rule 10: a client that names no channel of its thinking is not asked which one it was.
+Rule 10: a client that names no channel of its thinking is not compared by channel.
 Rule 11: a call that was cut in its arguments need not be reported.
 """
 

@@ -123,7 +123,7 @@ def _function_tool(given: Any) -> dict[str, Any] | None:
 
 
 ANY: Final = "m"
-# A pattern cannot be asked for a name that it matches, so well-known names are tried.
+# A pattern does not give a name that it matches, so well-known names are tried.
 _KNOWN: Final = (
     *(ANY, "gpt-5", "gpt-4o", "claude-sonnet-4-5", "claude-opus-4-6", "claude-3-5-haiku"),
     *("o3", "o4-mini", "gemini-2.5-pro", "deepseek-reasoner", "deepseek/deepseek-reasoner"),

@@ -2,7 +2,7 @@
 
 Each is what the WHATWG algorithm reads without doubt and what readers in the wild get wrong.
 Rule 1: the payloads stay what they are, except texts that a model may send and that readers of
-lines or of ASCII tear or drop: a client is never asked to make sense of other ones.
+lines or of ASCII tear or drop: a client never has to make sense of other ones.
 Rule 2: what a reader must not see says so: it holds `POISON`, in the form of a delta.
 https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation; the
 cases are those of web-platform-tests (eventsource/) and of LaunchDarkly's sse-contract-tests as far

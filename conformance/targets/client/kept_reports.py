@@ -32,7 +32,7 @@ def kept_path(folder: Path, recording: Path) -> Path:
 def keep_reports(
     path: Path, header: Header, exchanges: Sequence[Exchange], implementation: dict[str, Any]
 ) -> None:
-    """Writes the recording, redacted (rule 2); nothing where the client was asked nothing."""
+    """Writes the recording, redacted (rule 2); nothing where the client got no case."""
     if not exchanges:
         return
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -131,7 +131,7 @@ class AdapterProcess:
         return ending(text, self.bounds.tail, "")
 
     def stderr_tail(self) -> str:
-        """The end of its stderr in this case, for a message; empty where it said nothing."""
+        """The end of its stderr in this case, for a message; empty where it wrote nothing."""
         return stderr_words(self.stderr)
 
     @property

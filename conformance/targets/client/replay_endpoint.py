@@ -55,7 +55,7 @@ class ReplayedCase(NamedTuple):
 
     @property
     def requests(self) -> str:
-        """What was asked, for a message."""
+        """The request, for a message."""
         return ", ".join(f"{each.method} {each.path}" for each in self.seen) or "nothing"
 
     def adapter_reason(self) -> str:
@@ -68,7 +68,7 @@ class ReplayedCase(NamedTuple):
         return any(each.exchange for each in self.seen)
 
     def other_form_reason(self, served: Exchange, dialect: str) -> str:
-        """Why the answer was not for this client, which asked for none of its form; else empty."""
+        """Why the answer was not for this client, which requested none of its form; else empty."""
         known = replace(served, dialect=dialect)
         if self.is_served or not any(
             asks_other_form(known, each.path, each.body) for each in self.seen
@@ -122,7 +122,7 @@ class ReplayEndpoint:
         self._log = log
         self._deadline = deadline
         self._bounds = bounds or AdapterBounds()
-        self._is_warm = False  # a case was asked
+        self._is_warm = False  # a case was sent
         self._given_up = ""
         self._adapter = Adapter(command, bounds, passed)
         self.about: ClientImplementation = self._adapter.implementation
@@ -226,7 +226,7 @@ class ReplayEndpoint:
 
 
 def _with_loop(answered: AdapterAnswer, count: int) -> AdapterAnswer:
-    """A case that was not answered, with what explains it where the client asked on and on."""
+    """A case that was not answered, with what explains it where the client repeated its request."""
     if answered.how != "errored" or count < _LOOP:
         return answered
     off = "retries, and loops that carry out calls, have to be off"
@@ -236,7 +236,7 @@ def _with_loop(answered: AdapterAnswer, count: int) -> AdapterAnswer:
 def _base_path(dialect: str) -> str:
     """The path that a client of a dialect expects in its base URL."""
     if dialect in APPLICATIONS:
-        return ""  # one URL is asked, and nothing below it
+        return ""  # requests go to one URL, and to nothing below it
     return required(ENDPOINTS.get(dialect), dialect, "path").base
 
 
@@ -285,7 +285,7 @@ def run_unknown_case(endpoint: ReplayEndpoint) -> None:
 
 
 def _short_answers(dialect: str) -> list[Exchange]:
-    """A short answer in every form in which a stream of the dialect may be asked for."""
+    """A short answer in every form in which a stream of the dialect may be requested."""
     about = get(dialect)
     framings = dict.fromkeys(
         (about.framing, about.framing_at("") if about.framing_at else about.framing)

@@ -27,7 +27,7 @@ ReplayExtent = Literal["quick", "full"]
 VariationKind = Literal["same", "edited", "cut", "reset"]
 RECORDED: Final = "recorded"
 FOLLOWING: Final = ("next request", "extract")
-"""What a client is asked once it has read an answer as it was recorded."""
+"""The variations that a client gets once it has read an answer as it was recorded."""
 SEEDS: Final = 20
 MOST_CUTS: Final = 256  # of a long stream so many places are tried, evenly
 _DECORATED: Final = ("comments", "crlf")

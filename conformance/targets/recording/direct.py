@@ -53,7 +53,7 @@ RequestSequence = Generator[DirectRequest, Exchange, None]
 
 
 def load_requests(file: Path, path: str | None, base: str = "") -> list[DirectRequest]:
-    """The requests of a file: one JSON body, or those of a recording, to be asked anew.
+    """The requests of a file: one JSON body, or those of a recording, to be sent anew.
 
     `path` is where a body goes, below `base`; None: a recording knows. Raises CassetteError,
     UsageError.

@@ -43,7 +43,7 @@ class ExchangePlace(Struct, frozen=True):
 
 
 class Conversations:
-    """Remembers what was asked and answered, the last 10,000 exchanges."""
+    """Remembers requests and answers, the last 10,000 exchanges."""
 
     def __init__(self) -> None:
         self._turns: OrderedDict[bytes, list[ExchangePlace]] = OrderedDict()

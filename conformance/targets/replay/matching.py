@@ -45,7 +45,7 @@ _Key = tuple[str, str, bytes]
 
 
 class RequestKey(Struct, frozen=True):
-    """What was asked, as matching sees it: `path` without its prefix and query."""
+    """A request, as matching sees it: `path` without its prefix and query."""
 
     method: str
     path: str

@@ -116,7 +116,7 @@ def load_exchanges(sources: Iterable[ReplaySource]) -> tuple[RecordedExchange, .
 
 
 def source_name(source: ReplaySource) -> str:
-    """What a recording is called where nothing else is said."""
+    """The name of a recording where none is given."""
     if isinstance(source, Cassette):
         return "cassette"
     return recording_stem(source.path if isinstance(source, Recording) else Path(source))

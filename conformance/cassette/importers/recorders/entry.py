@@ -72,7 +72,7 @@ class Entry(NamedTuple):
         return value_at(self.value, *keys_of(path))
 
 
-@cache  # paths are those of rows, asked of every entry
+@cache  # paths are those of rows, looked up in every entry
 def split_paths(paths: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in paths.split("|"))
 
