@@ -42,9 +42,9 @@ class ServedRequest(Struct, frozen=True):
     `number` counts requests, `connection` connections, `turn` the requests of one connection, all
     from 1. `name` and `session` are those of its prefix; `path` is the rest of the requested
     path, with its query. `exchange` is what answered (None: nothing did, `why` says why not),
-    `times` how often it has answered in this session. `sent` and `size` are bytes of body: written, and of the
-    whole body. `ms` runs from the request to the end. `body` is the request's, as it
-    came, empty where the bound on kept bodies left it out.
+    `times` how often it has answered in this session. `sent` and `size` are bytes of body:
+    written, and of the whole body. `ms` runs from the request to the end. `body` is the
+    request's, as it came, empty where the bound on kept bodies left it out.
 
     How it ended: `complete` as recorded; `cut` where the recording or an option broke it off;
     `stalled` in our silence, whoever left it; `client-closed` early, by the client;
