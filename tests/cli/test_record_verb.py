@@ -65,24 +65,20 @@ def test_proxy_reports_what_it_recorded(stop: signal.Signals, code: int, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_server_is_called_with_a_key_from_the_environment(tmp_path: Path) -> None:
+async def test_a_server_is_called_with_a_key_from_the_environment(tmp_path: Path) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
     request.write_text(json.dumps({"model": "m", "messages": []}))
-
-    async def run() -> None:
-        async with origin(Script([HEAD, chunked(EVENT), END])) as server:
-            arguments = ("--request", str(request), "--api", "messages", "-o", str(target))
-            got = await command(
-                *("record", "--url", server.url, *arguments, "--api-key-env", "K", "-H", "x-a: b"),
-                env={"K": KEY},
-            )
-            assert got == (0, f"{target}: POST /v1/messages: 200, 1 chunk, 10 bytes, eof\n", "")
-            sent = server.requests[0].decode()
-            assert f"\r\nx-api-key: {KEY}\r\n" in sent
-            assert "\r\nx-a: b\r\n" in sent
-            assert "\r\nanthropic-version: 2023-06-01\r\n" in sent
-
-    asyncio.run(run())
+    async with origin(Script([HEAD, chunked(EVENT), END])) as server:
+        arguments = ("--request", str(request), "--api", "messages", "-o", str(target))
+        got = await command(
+            *("record", "--url", server.url, *arguments, "--api-key-env", "K", "-H", "x-a: b"),
+            env={"K": KEY},
+        )
+        assert got == (0, f"{target}: POST /v1/messages: 200, 1 chunk, 10 bytes, eof\n", "")
+        sent = server.requests[0].decode()
+        assert f"\r\nx-api-key: {KEY}\r\n" in sent
+        assert "\r\nx-a: b\r\n" in sent
+        assert "\r\nanthropic-version: 2023-06-01\r\n" in sent
     assert KEY not in target.read_text()
     assert read(target).header.dialect == "anthropic.messages"
 
@@ -299,16 +295,14 @@ def test_redact_reports_what_it_cannot_do(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("flags", "kept"), [([], False), (["--no-redact"], True)])
-def test_secrets_are_kept_only_on_demand(flags: list[str], kept: bool, tmp_path: Path) -> None:
+async def test_secrets_are_kept_only_on_demand(
+    flags: list[str], kept: bool, tmp_path: Path
+) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
     request.write_text("{}")
-
-    async def run() -> None:
-        body = f"data: {KEY}\n\n".encode()
-        async with origin(Script([HEAD, chunked(body), END])) as server:
-            asked = ("--url", server.url, "--api", "chat", "--request", str(request))
-            code, _, err = await command("record", *asked, "-o", str(target), *flags)
-            assert (code, err) == (0, "")
-
-    asyncio.run(run())
+    body = f"data: {KEY}\n\n".encode()
+    async with origin(Script([HEAD, chunked(body), END])) as server:
+        asked = ("--url", server.url, "--api", "chat", "--request", str(request))
+        code, _, err = await command("record", *asked, "-o", str(target), *flags)
+        assert (code, err) == (0, "")
     assert (KEY in target.read_text()) is kept

@@ -29,30 +29,23 @@ def test_scripts_are_played_in_turn_and_calls_are_kept() -> None:
         generates.generate(PROMPT, Limits())
 
 
-def test_error_is_raised_at_its_place() -> None:
+async def test_error_is_raised_at_its_place() -> None:
     engine = ScriptedEngine([[Start(1), EngineError("broken")]])
-
-    async def main() -> None:
-        stream = engine.generate(PROMPT, Limits())
-        assert await anext(aiter(stream)) == Start(1)
-        with pytest.raises(EngineError, match="broken"):
-            await anext(aiter(stream))
-
-    asyncio.run(main())
+    stream = engine.generate(PROMPT, Limits())
+    assert await anext(aiter(stream)) == Start(1)
+    with pytest.raises(EngineError, match="broken"):
+        await anext(aiter(stream))
     assert engine.calls[0].ended
 
 
-def test_closed_stream_reports_what_is_missing() -> None:
-    async def main() -> list[object]:
-        engine = ScriptedEngine([[Start(1), asyncio.Event(), TextDelta("a")]])
-        stream = engine.generate(PROMPT, Limits())
-        await anext(aiter(stream))
-        running = engine.idle
-        await stream.aclose()
-        assert (running, engine.idle) == (False, True)
-        return list(engine.calls[0].unsaid)
-
-    event, text = asyncio.run(main())
+async def test_closed_stream_reports_what_is_missing() -> None:
+    engine = ScriptedEngine([[Start(1), asyncio.Event(), TextDelta("a")]])
+    stream = engine.generate(PROMPT, Limits())
+    await anext(aiter(stream))
+    running = engine.idle
+    await stream.aclose()
+    assert (running, engine.idle) == (False, True)
+    event, text = list(engine.calls[0].unsaid)
     assert isinstance(event, asyncio.Event)
     assert text == TextDelta("a")
 

@@ -57,29 +57,23 @@ def endless() -> list[Step]:
 
 @pytest.mark.parametrize("api", ASKED)
 @pytest.mark.parametrize("stream", [True, False])
-def test_generation_ends_when_its_client_leaves(api: Api, stream: bool) -> None:
-    async def leave() -> None:
-        engine = ScriptedEngine([endless(), [Start(9), asyncio.Event()]])
-        connection, task = begun(application(Service(engine)), api, "scripted", stream=stream)
-        await reached(lambda: bool(engine.calls) and (not stream or bool(connection.sent)))
-        connection.leave()
-        await task
-        assert engine.idle
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-
-    asyncio.run(leave())
+async def test_generation_ends_when_its_client_leaves(api: Api, stream: bool) -> None:
+    engine = ScriptedEngine([endless(), [Start(9), asyncio.Event()]])
+    connection, task = begun(application(Service(engine)), api, "scripted", stream=stream)
+    await reached(lambda: bool(engine.calls) and (not stream or bool(connection.sent)))
+    connection.leave()
+    await task
+    assert engine.idle
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-def test_client_that_leaves_during_the_summary_ends_both_calls() -> None:
-    async def leave() -> None:
-        engine = ScriptedEngine([endless(), [Start(9), TextDelta("It"), asyncio.Event()]])
-        connection, task = begun(application(Service(engine)), "responses", "scripted")
-        await reached(lambda: len(engine.calls) == 2 and not engine.calls[1].unsaid)
-        connection.leave()
-        await task
-        assert [call.ended for call in engine.calls] == [True, True]
-
-    asyncio.run(leave())
+async def test_client_that_leaves_during_the_summary_ends_both_calls() -> None:
+    engine = ScriptedEngine([endless(), [Start(9), TextDelta("It"), asyncio.Event()]])
+    connection, task = begun(application(Service(engine)), "responses", "scripted")
+    await reached(lambda: len(engine.calls) == 2 and not engine.calls[1].unsaid)
+    connection.leave()
+    await task
+    assert [call.ended for call in engine.calls] == [True, True]
 
 
 def test_events_that_wait_together_leave_in_one_write() -> None:

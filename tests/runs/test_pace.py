@@ -39,15 +39,11 @@ def refused(
     return asyncio.run(pace.wait_after_refusal(response, attempt)), clock.slept
 
 
-def test_requests_are_spaced_out() -> None:
+async def test_requests_are_spaced_out() -> None:
     clock = Clock()
     pace = RequestPace(rpm=30, clock=clock, sleep=clock.sleep)
-
-    async def go() -> None:
-        for _ in range(3):
-            await pace.wait_turn()
-
-    asyncio.run(go())
+    for _ in range(3):
+        await pace.wait_turn()
     assert clock.slept == [2.0, 2.0]
 
 

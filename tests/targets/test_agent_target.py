@@ -213,17 +213,13 @@ def happened() -> asyncio.Event:
     return event
 
 
-def test_silent_agent_is_not_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_silent_agent_is_not_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.targets.agent.target._MOMENT", 0.05)
-
-    async def stopped() -> FetchedAnswer:
-        limits = ExchangeLimits(timeout=120, idle=60)
-        words = [sys.executable, script(tmp_path, SLOW)]
-        agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
-        async with agent as target:
-            return await target.fetch(PROMPT, stops=happened())
-
-    answer = asyncio.run(stopped())
+    limits = ExchangeLimits(timeout=120, idle=60)
+    words = [sys.executable, script(tmp_path, SLOW)]
+    agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
+    async with agent as target:
+        answer = await target.fetch(PROMPT, stops=happened())
     assert b"thread.started" in answer.exchange.body
     assert answer.exchange.end == "client-closed"
 

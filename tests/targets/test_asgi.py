@@ -41,7 +41,7 @@ def fetched(application: asgi.Application, limits: ExchangeLimits | None = None)
     return asyncio.run(go())
 
 
-def test_pieces_arrive_as_they_are_sent() -> None:
+async def test_pieces_arrive_as_they_are_sent() -> None:
     taken: list[str] = []
 
     async def application(scope: Message, receive: Receive, send: Send) -> None:
@@ -51,16 +51,13 @@ def test_pieces_arrive_as_they_are_sent() -> None:
             taken.append(f"sent {number}")
         await send(part(b"", more=False))
 
-    async def go() -> None:
-        transport = asgi.AsgiTransport(application)
-        async with (
-            httpx.AsyncClient(transport=transport) as client,
-            client.stream("POST", asgi.URL, json={}) as response,
-        ):
-            async for piece in response.aiter_raw():
-                taken.append(piece.decode().strip())  # noqa: PERF401  # the order is what counts
-
-    asyncio.run(go())
+    transport = asgi.AsgiTransport(application)
+    async with (
+        httpx.AsyncClient(transport=transport) as client,
+        client.stream("POST", asgi.URL, json={}) as response,
+    ):
+        async for piece in response.aiter_raw():
+            taken.append(piece.decode().strip())  # noqa: PERF401  # the order is what counts
     assert taken.index("data: 0") < taken.index("sent 2")
 
 
@@ -121,7 +118,7 @@ def test_an_endless_application_is_ended() -> None:
     assert found.exchange.end == "client-closed"
 
 
-def test_startup_comes_before_and_shutdown_after() -> None:
+async def test_startup_comes_before_and_shutdown_after() -> None:
     seen: list[str] = []
 
     async def application(scope: Message, receive: Receive, send: Send) -> None:
@@ -131,23 +128,17 @@ def test_startup_comes_before_and_shutdown_after() -> None:
             scope["state"]["ready"] = True
             await send({"type": f"lifespan.{event}.complete"})
 
-    async def go() -> None:
-        async with asgi.running_lifespan(application) as state:
-            seen.append(str(state["ready"]))
-
-    asyncio.run(go())
+    async with asgi.running_lifespan(application) as state:
+        seen.append(str(state["ready"]))
     assert seen == ["lifespan.startup", "True", "lifespan.shutdown"]
 
 
-def test_an_application_without_lifespan_is_served() -> None:
+async def test_an_application_without_lifespan_is_served() -> None:
     async def application(scope: Message, receive: Receive, send: Send) -> None:
         assert scope["type"] == "http"
 
-    async def go() -> None:
-        async with asgi.running_lifespan(application):
-            pass
-
-    asyncio.run(go())
+    async with asgi.running_lifespan(application):
+        pass
 
 
 def test_a_failed_startup_is_reported() -> None:

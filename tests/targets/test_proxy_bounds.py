@@ -69,29 +69,23 @@ async def ready_url(process: asyncio.subprocess.Process) -> str:
     return (await process.stdout.readline()).decode().split()[1]
 
 
-def test_two_hundred_streams_at_once_are_served_and_recorded(tmp_path: Path) -> None:
+async def test_two_hundred_streams_at_once_are_served_and_recorded(tmp_path: Path) -> None:
     count = 200
     gate = asyncio.Semaphore(0)
-
-    async def run() -> list[Got]:
-        async with origin(
-            Script([HEAD + chunked(EVENT), chunked(EVENT), END], gate=gate)
-        ) as server:
-            process = await recording(tmp_path, server.url)
-            url = await ready_url(process)
-            opened = [await connect(url) for _ in range(count)]
-            for _, writer in opened:
-                writer.write(post(PATH))
-            heads = [await reader.readuntil(EVENT + b"\r\n") for reader, _ in opened]
-            for _ in range(2 * count):
-                gate.release()
-            rests = [await reader.readuntil(END) for reader, _ in opened]
-            for _, writer in opened:
-                writer.close()
-            await ended(process)
-            return [Got(a, (b,), "complete") for a, b in zip(heads, rests, strict=True)]
-
-    got = asyncio.run(run())
+    async with origin(Script([HEAD + chunked(EVENT), chunked(EVENT), END], gate=gate)) as server:
+        process = await recording(tmp_path, server.url)
+        url = await ready_url(process)
+        opened = [await connect(url) for _ in range(count)]
+        for _, writer in opened:
+            writer.write(post(PATH))
+        heads = [await reader.readuntil(EVENT + b"\r\n") for reader, _ in opened]
+        for _ in range(2 * count):
+            gate.release()
+        rests = [await reader.readuntil(END) for reader, _ in opened]
+        for _, writer in opened:
+            writer.close()
+        await ended(process)
+        got = [Got(a, (b,), "complete") for a, b in zip(heads, rests, strict=True)]
     assert Counter(each.chunks for each in got) == {(chunked(EVENT) + END,): count}
     exchanges = [read(path).exchanges[0] for path in tmp_path.iterdir()]
     assert Counter((len(each.chunks), each.end) for each in exchanges) == {(2, "eof"): count}
@@ -162,20 +156,17 @@ def test_bodies_that_are_too_large_together_are_reported(tmp_path: Path) -> None
     assert b"all requests together are too large" in got.chunks[0]
 
 
-def test_room_for_bodies_is_given_back(tmp_path: Path) -> None:
-    async def run() -> None:
-        async with origin(STREAM) as server:
-            shelf = RecordingFolder(tmp_path, RecordingOptions())
-            limits = ProxyLimits(bodies=1000)
-            async with RecordingProxy(Origin.parse(server.url), shelf, limits=limits) as proxy:
+async def test_room_for_bodies_is_given_back(tmp_path: Path) -> None:
+    async with origin(STREAM) as server:
+        shelf = RecordingFolder(tmp_path, RecordingOptions())
+        limits = ProxyLimits(bodies=1000)
+        async with RecordingProxy(Origin.parse(server.url), shelf, limits=limits) as proxy:
+            for _ in range(3):
+                reader, writer = await connect(proxy.url)
                 for _ in range(3):
-                    reader, writer = await connect(proxy.url)
-                    for _ in range(3):
-                        writer.write(post(PATH, b"x" * 600))
-                        assert (await answer(reader)).chunks == (EVENT,)
-                    writer.close()
-
-    asyncio.run(run())
+                    writer.write(post(PATH, b"x" * 600))
+                    assert (await answer(reader)).chunks == (EVENT,)
+                writer.close()
 
 
 def test_a_connect_is_reported_what_to_do_instead(tmp_path: Path) -> None:
@@ -275,24 +266,18 @@ def test_only_the_loopback_is_this_machine_alone(host: str, is_local: bool) -> N
     assert is_loopback(host) is is_local
 
 
-def test_listening_beyond_this_machine_is_reported(
-    tmp_path: Path,
-) -> None:
+async def test_listening_beyond_this_machine_is_reported(tmp_path: Path) -> None:
     pem = certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pem)
-
-    async def run() -> tuple[Got, Got, str]:
-        async with origin(STREAM, tls=context) as server:
-            upstream = server.url.replace("http:", "https:")
-            asked = ("--cacert", str(pem), "--proxy", "0.0.0.0:0", "--allow-host", "recorder")
-            process = await recording(tmp_path / "taken", upstream, *asked)
-            url = (await ready_url(process)).replace("0.0.0.0", "127.0.0.1")
-            named = post(PATH).replace(b"Host: localhost", b"Host: recorder:9000")
-            other = named.replace(b"recorder", b"else")
-            return await ask(url, named), await ask(url, other), await ended(process)
-
-    got, refused, notes = asyncio.run(run())
+    async with origin(STREAM, tls=context) as server:
+        upstream = server.url.replace("http:", "https:")
+        asked = ("--cacert", str(pem), "--proxy", "0.0.0.0:0", "--allow-host", "recorder")
+        process = await recording(tmp_path / "taken", upstream, *asked)
+        url = (await ready_url(process)).replace("0.0.0.0", "127.0.0.1")
+        named = post(PATH).replace(b"Host: localhost", b"Host: recorder:9000")
+        other = named.replace(b"recorder", b"else")
+        got, refused, notes = await ask(url, named), await ask(url, other), await ended(process)
     assert got.chunks == (EVENT,)
     assert refused.head.startswith(b"HTTP/1.1 421 ")
     assert "listening on 0.0.0.0: whoever reaches this machine reaches this, too" in notes

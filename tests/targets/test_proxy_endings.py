@@ -131,17 +131,13 @@ KEY = "Zk9Qm3vX7Lr5tYpW8sBn/Hd2kLm+N4pQ"
         HEAD + b"%b%b\r\nx\r\n" % (b"z" * 30, b"%b"),
     ],
 )
-def test_what_is_malformed_shows_no_key_of_the_client(says: bytes, tmp_path: Path) -> None:
+async def test_what_is_malformed_shows_no_key_of_the_client(says: bytes, tmp_path: Path) -> None:
     notes: list[str] = []
-
-    async def run() -> None:
-        async with origin(Script([says.replace(b"%b", KEY.encode())], "fin")) as server:
-            options = RecordingOptions()
-            shelf = RecordingFolder(tmp_path, options, tell=lambda _, one: notes.append(one.note))
-            async with RecordingProxy(Origin.parse(server.url), shelf, warn=notes.append) as proxy:
-                await ask(proxy.url, post("/v1/models", b"{}", f"Authorization: Bearer {KEY}"))
-
-    asyncio.run(run())
+    async with origin(Script([says.replace(b"%b", KEY.encode())], "fin")) as server:
+        options = RecordingOptions()
+        shelf = RecordingFolder(tmp_path, options, tell=lambda _, one: notes.append(one.note))
+        async with RecordingProxy(Origin.parse(server.url), shelf, warn=notes.append) as proxy:
+            await ask(proxy.url, post("/v1/models", b"{}", f"Authorization: Bearer {KEY}"))
     assert "".join(notes)
     assert not [line for line in notes if KEY[2:8] in line]
     assert not [path for path in tmp_path.iterdir() if KEY[2:8] in path.read_text()]

@@ -144,24 +144,22 @@ EVENT = chunked(b"data: 1\n\n")
     ],
     ids=["all at once", "one by one", "half a size with the head"],
 )
-def test_nothing_waits_for_a_body(writes: list[bytes], reads: list[bytes], tmp_path: Path) -> None:
+async def test_nothing_waits_for_a_body(
+    writes: list[bytes], reads: list[bytes], tmp_path: Path
+) -> None:
     gate = asyncio.Semaphore(0)
-
-    async def go() -> list[bytes]:
-        folder = RecordingFolder(tmp_path, RecordingOptions())
-        async with (
-            asyncio.timeout(20),
-            origin(Script(writes, gate=gate)) as server,
-            RecordingProxy(Origin.parse(server.url), folder) as proxy,
-        ):
-            reader, writer = await connect(proxy.url)
-            writer.write(post("/v1/chat/completions"))
-            got = []
-            for _ in reads:
-                got.append(await reader.read(1 << 16))
-                gate.release()
-            writer.close()
-            return got
-
-    first, *others = asyncio.run(go())
+    folder = RecordingFolder(tmp_path, RecordingOptions())
+    async with (
+        asyncio.timeout(20),
+        origin(Script(writes, gate=gate)) as server,
+        RecordingProxy(Origin.parse(server.url), folder) as proxy,
+    ):
+        reader, writer = await connect(proxy.url)
+        writer.write(post("/v1/chat/completions"))
+        got = []
+        for _ in reads:
+            got.append(await reader.read(1 << 16))
+            gate.release()
+        writer.close()
+        first, *others = got
     assert [first.partition(b"\r\n\r\n")[2], *others] == reads

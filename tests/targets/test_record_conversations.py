@@ -73,21 +73,18 @@ def test_memory_is_bounded() -> None:
     assert threads.preceding_exchange(chat(previous_response_id="resp_1")) is None
 
 
-def test_conversations_at_once_go_to_files_of_their_own(tmp_path: Path) -> None:
+async def test_conversations_at_once_go_to_files_of_their_own(tmp_path: Path) -> None:
     async def talk(url: str, name: str) -> None:
         first = {"role": "user", "content": name}
         for messages in ([first], [first, HO, ON]):
             body = json.dumps({"model": "m", "messages": messages}).encode()
             assert (await ask(url, post("/v1/chat/completions", body))).end == "complete"
 
-    async def run() -> None:
-        script = Script([HEAD, *(chunked(b"data: %d\n\n" % n) for n in range(20)), END])
-        async with origin(script) as server:
-            shelf = RecordingFolder(tmp_path, RecordingOptions())
-            async with RecordingProxy(Origin.parse(server.url), shelf) as proxy:
-                await asyncio.gather(*(talk(proxy.url, f"talk {n}") for n in range(8)))
-
-    asyncio.run(run())
+    script = Script([HEAD, *(chunked(b"data: %d\n\n" % n) for n in range(20)), END])
+    async with origin(script) as server:
+        shelf = RecordingFolder(tmp_path, RecordingOptions())
+        async with RecordingProxy(Origin.parse(server.url), shelf) as proxy:
+            await asyncio.gather(*(talk(proxy.url, f"talk {n}") for n in range(8)))
     files = sorted(tmp_path.iterdir())
     assert [path.name for path in files] == [f"{n:04}-chat.cassette.jsonl" for n in range(1, 9)]
     for path in files:

@@ -115,16 +115,14 @@ def test_a_key_is_sent_and_not_kept(tmp_path: Path) -> None:
         (Script(WIRE, "fin"), ExchangeLimits(), "protocol-error"),
     ],
 )
-def test_part_is_kept(script: Script, limits: ExchangeLimits, end: str, tmp_path: Path) -> None:
+async def test_part_is_kept(
+    script: Script, limits: ExchangeLimits, end: str, tmp_path: Path
+) -> None:
     target = tmp_path / "a.cassette.jsonl"
-
-    async def run() -> None:
-        async with origin(script) as server:
-            asked = fixed_requests([DirectRequest("/v1/messages", BODY)])
-            terms = RecordingOptions(max_bytes=90)
-            await record_directly(Origin.parse(server.url), asked, target, terms, limits=limits)
-
-    asyncio.run(run())
+    async with origin(script) as server:
+        asked = fixed_requests([DirectRequest("/v1/messages", BODY)])
+        terms = RecordingOptions(max_bytes=90)
+        await record_directly(Origin.parse(server.url), asked, target, terms, limits=limits)
     exchange = read(target).exchanges[0]
     assert exchange.end == end
     assert [chunk.data for chunk in exchange.chunks][:2] == EVENTS[:2]
@@ -208,34 +206,32 @@ def test_what_is_no_url_is_refused_without_its_password(url: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
-def test_tls_certificates_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_tls_certificates_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pem = certificate(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(pem)
-
-    async def run() -> None:
-        async with origin(Script([*WIRE, END]), tls=context) as server:
-            where = Origin.parse(server.url.replace("http:", "https:"))
-            asked = [DirectRequest("/v1/responses", BODY)]
-            with pytest.raises(RemoteError, match="TLS failed"):
-                await record_directly(
-                    where,
-                    fixed_requests(asked),
-                    tmp_path / "no.cassette.jsonl",
-                    RecordingOptions(),
-                    limits=ExchangeLimits(),
-                )
-            monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-            certificates.cache_clear()
+    async with origin(Script([*WIRE, END]), tls=context) as server:
+        where = Origin.parse(server.url.replace("http:", "https:"))
+        asked = [DirectRequest("/v1/responses", BODY)]
+        with pytest.raises(RemoteError, match="TLS failed"):
             await record_directly(
                 where,
                 fixed_requests(asked),
-                tmp_path / "yes.cassette.jsonl",
+                tmp_path / "no.cassette.jsonl",
                 RecordingOptions(),
                 limits=ExchangeLimits(),
             )
-
-    asyncio.run(run())
+        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+        certificates.cache_clear()
+        await record_directly(
+            where,
+            fixed_requests(asked),
+            tmp_path / "yes.cassette.jsonl",
+            RecordingOptions(),
+            limits=ExchangeLimits(),
+        )
     certificates.cache_clear()
     assert [c.data for c in read(tmp_path / "yes.cassette.jsonl").exchanges[0].chunks] == EVENTS
 
@@ -249,7 +245,7 @@ def certificate(folder: Path) -> Path:
     return both
 
 
-def test_what_came_is_reported_to_whoever_asks_on(tmp_path: Path) -> None:
+async def test_what_came_is_reported_to_whoever_asks_on(tmp_path: Path) -> None:
     heard: list[Exchange] = []
 
     def asking() -> RequestSequence:
@@ -261,16 +257,10 @@ def test_what_came_is_reported_to_whoever_asks_on(tmp_path: Path) -> None:
 
     secret = b'data: {"key": "sk-proj-' + b"a1B2" * 10 + b'"}\n\n'
     target = tmp_path / "a.cassette.jsonl"
-
-    async def run() -> None:
-        script = Script([HEAD, chunked(secret), END])
-        async with origin(script, script) as server:
-            where = Origin.parse(f"{server.url}/v1")
-            await record_directly(
-                where, asking(), target, RecordingOptions(), limits=ExchangeLimits()
-            )
-
-    asyncio.run(run())
+    script = Script([HEAD, chunked(secret), END])
+    async with origin(script, script) as server:
+        where = Origin.parse(f"{server.url}/v1")
+        await record_directly(where, asking(), target, RecordingOptions(), limits=ExchangeLimits())
     assert [chunk.data for each in heard for chunk in each.chunks] == [secret, secret]
     assert secret[8:] not in target.read_bytes()  # only memory has it
     first, second = read(target).exchanges

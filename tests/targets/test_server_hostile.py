@@ -210,35 +210,29 @@ def test_a_server_without_tls_fails_tls() -> None:
         asyncio.run(go())
 
 
-def test_a_redirect_elsewhere_is_not_followed_and_gets_no_credentials() -> None:
-    async def go() -> tuple[FetchedAnswer, Heard]:
-        async with serving(whole(chunked(CHUNK, LAST))) as other:
-            away = whole(head("307 Temporary Redirect", location=f"{other.url}/v1"))
-            async with serving(away) as heard, LiveServer(heard.url, limits=QUICK) as server:
-                return await server.fetch(ASKED, {"authorization": "Bearer key"}), other
-
-    found, other = asyncio.run(go())
+async def test_a_redirect_elsewhere_is_not_followed_and_gets_no_credentials() -> None:
+    async with serving(whole(chunked(CHUNK, LAST))) as other:
+        away = whole(head("307 Temporary Redirect", location=f"{other.url}/v1"))
+        async with serving(away) as heard, LiveServer(heard.url, limits=QUICK) as server:
+            found = await server.fetch(ASKED, {"authorization": "Bearer key"})
     assert found.exchange.response is not None
     assert found.exchange.response.status == 307
     assert other.requests == []
 
 
-def test_a_redirect_within_the_host_is_followed_with_method_and_body() -> None:
-    async def go() -> tuple[FetchedAnswer, Heard]:
-        answers = iter(
-            [
-                whole(head("308 Permanent Redirect", location="/v2/chat/completions")),
-                whole(chunked(CHUNK, LAST)),
-            ]
-        )
+async def test_a_redirect_within_the_host_is_followed_with_method_and_body() -> None:
+    answers = iter(
+        [
+            whole(head("308 Permanent Redirect", location="/v2/chat/completions")),
+            whole(chunked(CHUNK, LAST)),
+        ]
+    )
 
-        async def behave(writer: asyncio.StreamWriter) -> None:
-            await next(answers)(writer)
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        await next(answers)(writer)
 
-        async with serving(behave) as heard, LiveServer(heard.url, limits=QUICK) as server:
-            return await server.fetch(ASKED), heard
-
-    found, heard = asyncio.run(go())
+    async with serving(behave) as heard, LiveServer(heard.url, limits=QUICK) as server:
+        found = await server.fetch(ASKED)
     assert body(found) == CHUNK + LAST
     assert heard.requests[1].startswith(b"POST /v2/chat/completions ")
     assert heard.requests[1].endswith(heard.requests[0].partition(b"\r\n\r\n")[2])
@@ -249,15 +243,12 @@ def test_redirects_in_a_circle_end() -> None:
         fetched(whole(head("307 Temporary Redirect", location="/v1/chat/completions")))
 
 
-def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def go() -> list[bytes]:
-        async with serving(whole(chunked(CHUNK, LAST))) as proxy:
-            monkeypatch.setenv("HTTP_PROXY", proxy.url)
-            async with LiveServer("http://nowhere.invalid", limits=QUICK) as server:
-                await server.fetch(ASKED)
-            return proxy.requests
-
-    (request,) = asyncio.run(go())
+async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving(whole(chunked(CHUNK, LAST))) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        async with LiveServer("http://nowhere.invalid", limits=QUICK) as server:
+            await server.fetch(ASKED)
+        (request,) = proxy.requests
     assert request.startswith(b"POST http://nowhere.invalid/v1/chat/completions ")
 
 

@@ -12,33 +12,27 @@ from conformance.wire.server import listening
 SIZE = 4 * 1024 * 1024  # more than a kernel takes at once
 
 
-def test_what_was_written_before_a_reset_arrives() -> None:
+async def test_what_was_written_before_a_reset_arrives() -> None:
     async def accept(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"x" * SIZE)
         await reset_connection(writer, 10.0)
 
-    async def read_all() -> None:
-        async with listening("127.0.0.1", 0, accept) as port:
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            assert await reader.readexactly(SIZE) == b"x" * SIZE
-            with pytest.raises(ConnectionResetError):
-                await reader.read()
-            writer.close()
-
-    asyncio.run(read_all())
+    async with listening("127.0.0.1", 0, accept) as port:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert await reader.readexactly(SIZE) == b"x" * SIZE
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+        writer.close()
 
 
-def test_a_reset_does_not_wait_for_ever_for_a_peer_that_does_not_read() -> None:
+async def test_a_reset_does_not_wait_for_ever_for_a_peer_that_does_not_read() -> None:
     async def accept(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"x" * 8 * SIZE)
         await reset_connection(writer, 0.05)
         ended.set()
 
-    async def connect_only() -> None:
-        async with listening("127.0.0.1", 0, accept) as port:
-            _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
-            await asyncio.wait_for(ended.wait(), 10)
-            writer.close()
-
     ended = asyncio.Event()
-    asyncio.run(connect_only())
+    async with listening("127.0.0.1", 0, accept) as port:
+        _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
+        await asyncio.wait_for(ended.wait(), 10)
+        writer.close()

@@ -73,48 +73,40 @@ async def recorded(url: str, folder: Path, pem: str = "") -> int | None:
     return outcome.status
 
 
-def test_plain_server_is_named_to_proxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def go() -> bytes:
-        async with origin(STREAM) as proxy:
-            monkeypatch.setenv("HTTP_PROXY", proxy.url.replace("//", "//me:pa%20ss@"))
-            assert await recorded("http://nowhere.invalid", tmp_path) == 200
-            return proxy.requests[0]
-
-    request = asyncio.run(go())
+async def test_plain_server_is_named_to_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with origin(STREAM) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url.replace("//", "//me:pa%20ss@"))
+        assert await recorded("http://nowhere.invalid", tmp_path) == 200
+        request = proxy.requests[0]
     assert request.startswith(b"POST http://nowhere.invalid/v1/chat/completions HTTP/1.1\r\n")
     assert f"proxy-authorization: {USER}\r\n".encode() in request
     assert b"proxy-authorization" not in (tmp_path / "a.cassette.jsonl").read_bytes()
 
 
-def test_tls_server_needs_a_tunnel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_tls_server_needs_a_tunnel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pem = str(certificate(tmp_path))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
-
-    async def go() -> tuple[list[bytes], list[bytes]]:
-        async with origin(STREAM, tls=context) as server:
-            proxy = TunnelProxy(int(server.url.rpartition(":")[2]))
-            async with proxy.serving() as address:
-                monkeypatch.setenv("HTTPS_PROXY", address)
-                # The certificate is for this address; the port is one that only the proxy knows.
-                assert await recorded("https://127.0.0.1:1", tmp_path, pem) == 200
-            return proxy.heads, server.requests
-
-    (head,), (request,) = asyncio.run(go())
+    async with origin(STREAM, tls=context) as server:
+        proxy = TunnelProxy(int(server.url.rpartition(":")[2]))
+        async with proxy.serving() as address:
+            monkeypatch.setenv("HTTPS_PROXY", address)
+            # The certificate is for this address; the port is one that only the proxy knows.
+            assert await recorded("https://127.0.0.1:1", tmp_path, pem) == 200
+        (head,), (request,) = proxy.heads, server.requests
     assert head == b"CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n"
     assert request.startswith(b"POST /v1/chat/completions HTTP/1.1\r\n")
 
 
-def test_a_proxy_that_does_not_pass_on_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def go() -> str:
-        proxy = TunnelProxy(0, b"407 Who are you")
-        async with proxy.serving() as address:
-            monkeypatch.setenv("HTTPS_PROXY", f"http://{address}")
-            with pytest.raises(BrokenExchange) as broken:
-                await ClientConnection.connect(Origin.parse("https://h.invalid"), timeout=60)
-            return broken.value.explanation.replace(address, "P")
-
-    explanation = asyncio.run(go())
+async def test_a_proxy_that_does_not_pass_on_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy = TunnelProxy(0, b"407 Who are you")
+    async with proxy.serving() as address:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{address}")
+        with pytest.raises(BrokenExchange) as broken:
+            await ClientConnection.connect(Origin.parse("https://h.invalid"), timeout=60)
+        explanation = broken.value.explanation.replace(address, "P")
     assert explanation == (
         "h.invalid: cannot connect: the proxy http://P does not pass on: HTTP 407"
         " (unset HTTPS_PROXY, or name the host in NO_PROXY)"
@@ -145,18 +137,16 @@ def test_a_proxy_of_the_environment_is_named(
     assert explanation in broken.value.explanation
 
 
-def test_the_environment_is_asked_once_for_each_origin(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_environment_is_asked_once_for_each_origin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked: list[str] = []
     monkeypatch.setattr("conformance.wire.dialing.environment_proxy", asked.append)
-
-    async def go() -> None:
-        dialer = Dialer()
-        async with origin(STREAM) as server:
-            one, other = Origin.parse(server.url), Origin.parse(f"{server.url}/v1")
-            for each in (one, one, other):
-                opened = await dialer.open(each)
-                opened.writer.close()
-                await opened.writer.wait_closed()
-
-    asyncio.run(go())
+    dialer = Dialer()
+    async with origin(STREAM) as server:
+        one, other = Origin.parse(server.url), Origin.parse(f"{server.url}/v1")
+        for each in (one, one, other):
+            opened = await dialer.open(each)
+            opened.writer.close()
+            await opened.writer.wait_closed()
     assert len(asked) == 2
