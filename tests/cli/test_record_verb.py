@@ -35,26 +35,25 @@ async def command(*arguments: str, env: dict[str, str] | None = None) -> tuple[i
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)], ids=str)
-def test_proxy_reports_what_it_recorded(stop: signal.Signals, code: int, tmp_path: Path) -> None:
+async def test_proxy_reports_what_it_recorded(
+    stop: signal.Signals, code: int, tmp_path: Path
+) -> None:
     folder, port_file = tmp_path / "taken", tmp_path / "port"
-
-    async def run() -> tuple[int, str, str]:
-        async with origin(Script([HEAD, chunked(EVENT), END])) as server:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "conformance", "record", "--proxy", "127.0.0.1:0"),
-                *("--upstream", server.url, "-o", str(folder), "--port-file", str(port_file)),
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-            assert process.stdout is not None
-            word, url = (await process.stdout.readline()).decode().split()
-            assert (word, url) == ("READY", f"http://127.0.0.1:{port_file.read_text().strip()}")
-            await ask(url, post("/v1/chat/completions", b'{"model":"m"}', f"x-api-key: {KEY}"))
-            process.send_signal(stop)
-            out, err = await process.communicate()
-            return process.returncode or 0, out.decode(), err.decode()
-
-    assert asyncio.run(run()) == (
+    async with origin(Script([HEAD, chunked(EVENT), END])) as server:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "conformance", "record", "--proxy", "127.0.0.1:0"),
+            *("--upstream", server.url, "-o", str(folder), "--port-file", str(port_file)),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        word, url = (await process.stdout.readline()).decode().split()
+        assert (word, url) == ("READY", f"http://127.0.0.1:{port_file.read_text().strip()}")
+        await ask(url, post("/v1/chat/completions", b'{"model":"m"}', f"x-api-key: {KEY}"))
+        process.send_signal(stop)
+        out, err = await process.communicate()
+        got = process.returncode or 0, out.decode(), err.decode()
+    assert got == (
         code,
         f"{folder}: 1 exchange in 1 cassette\n",
         "0001-chat.cassette.jsonl: POST /v1/chat/completions: 200, 1 chunk, 10 bytes, eof\n",
@@ -121,20 +120,17 @@ NOT_FOUND = b'{"error":{"message":"no model m"}}'
         ("302 Go\r\nlocation: http://h/", b"", "HTTP 302 redirects to http://h/ (name that"),
     ],
 )
-def test_what_no_api_answered_is_kept_and_reported(
+async def test_what_no_api_answered_is_kept_and_reported(
     head: str, body: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     request, target = tmp_path / "r.json", tmp_path / "a.cassette.jsonl"
     request.write_text("{}")
     wire = f"HTTP/1.1 {head}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
-
-    async def run() -> int:
-        async with origin(Script([wire])) as server:
-            asked = ["--url", server.url, "--request", str(request), "--api", "chat"]
-            given = ["record", *asked, "--model", "m", "-o", str(target)]
-            return await asyncio.to_thread(main, given)
-
-    assert asyncio.run(run()) == 3
+    async with origin(Script([wire])) as server:
+        asked = ["--url", server.url, "--request", str(request), "--api", "chat"]
+        given = ["record", *asked, "--model", "m", "-o", str(target)]
+        got = await asyncio.to_thread(main, given)
+    assert got == 3
     assert f": {message}" in capsys.readouterr().err
     assert read(target).exchanges[0].body == body
 

@@ -312,19 +312,16 @@ class Endless(httpx.AsyncBaseTransport, httpx.AsyncByteStream):
         self.is_closed.set()
 
 
-def test_client_of_a_portal_may_give_up_waiting() -> None:
-    async def go() -> bool:
-        inner = Endless()
-        portal = Portal(inner, asyncio.get_running_loop())
-        client = httpx.AsyncClient(transport=portal)
-        async with client, client.stream("GET", "http://x") as response:
-            pieces = response.aiter_raw()
-            assert await anext(pieces) == b"word"
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(anext(pieces), 0.01)
-        return inner.is_closed.is_set()
-
-    assert asyncio.run(go())
+async def test_client_of_a_portal_may_give_up_waiting() -> None:
+    inner = Endless()
+    portal = Portal(inner, asyncio.get_running_loop())
+    client = httpx.AsyncClient(transport=portal)
+    async with client, client.stream("GET", "http://x") as response:
+        pieces = response.aiter_raw()
+        assert await anext(pieces) == b"word"
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(pieces), 0.01)
+    assert inner.is_closed.is_set()
 
 
 PORTLESS = """

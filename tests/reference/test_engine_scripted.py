@@ -11,18 +11,14 @@ from tests.reference.scripted_engine import ScriptedEngine
 PROMPT = Prompt((1,), opens_thinking=False)
 
 
-def test_scripts_are_played_in_turn_and_calls_are_kept() -> None:
+async def test_scripts_are_played_in_turn_and_calls_are_kept() -> None:
     engine = ScriptedEngine([[Start(1), TextDelta("a")], [Start(2)]])
     generates: Model = engine
-
-    async def main() -> list[object]:
-        events: list[object] = []
-        for tokens in (1, 2):
-            stream = generates.generate(PROMPT, Limits(max_tokens=tokens))
-            events.append([event async for event in stream])
-        return events
-
-    assert asyncio.run(main()) == [[Start(1), TextDelta("a")], [Start(2)]]
+    events: list[object] = []
+    for tokens in (1, 2):
+        stream = generates.generate(PROMPT, Limits(max_tokens=tokens))
+        events.append([event async for event in stream])
+    assert events == [[Start(1), TextDelta("a")], [Start(2)]]
     assert [call.limits.max_tokens for call in engine.calls] == [1, 2]
     assert engine.idle
     with pytest.raises(EngineError, match="no script is left"):

@@ -76,43 +76,37 @@ async def test_client_that_leaves_during_the_summary_ends_both_calls() -> None:
     assert [call.ended for call in engine.calls] == [True, True]
 
 
-def test_events_that_wait_together_leave_in_one_write() -> None:
-    async def read() -> Connection:
-        events = (TextDelta(str(n)) for n in range(50))
-        engine = ScriptedEngine([[Start(7), *events, asyncio.Event()]])
-        connection, task = begun(application(Service(engine)), "chat", "scripted")
-        await connection.first.wait()
-        connection.leave()
-        await task
-        return connection
-
-    (body,) = (m["body"] for m in asyncio.run(read()).sent if m.get("body"))
+async def test_events_that_wait_together_leave_in_one_write() -> None:
+    events = (TextDelta(str(n)) for n in range(50))
+    engine = ScriptedEngine([[Start(7), *events, asyncio.Event()]])
+    connection, task = begun(application(Service(engine)), "chat", "scripted")
+    await connection.first.wait()
+    connection.leave()
+    await task
+    (body,) = (m["body"] for m in connection.sent if m.get("body"))
     assert body.count(b"data: ") == 51
 
 
-def test_slow_client_holds_up_its_own_generation_only() -> None:
+async def test_slow_client_holds_up_its_own_generation_only() -> None:
     class Slow(Connection):
         async def send(self, message: Message) -> None:
             await super().send(message)
             if message.get("body"):
                 await asyncio.Event().wait()
 
-    async def read() -> int:
-        events = (TextDelta("x" * 100_000) for _ in range(100))
-        engine = ScriptedEngine([[Start(7), *events, asyncio.Event()]])
-        app = application(Service(engine))
-        fields = {"model": "scripted", "stream": True, **ASKED["chat"]}
-        connection = Slow(json.dumps(fields).encode())
-        call = app(scope(PATHS["chat"]), connection.receive, connection.send)
-        task = asyncio.create_task(_quietly(call))
-        await connection.first.wait()
-        await reached(lambda: len(engine.calls[0].unsaid) < 101)
-        for _ in range(1000):
-            await asyncio.sleep(0)
-        unsaid = len(engine.calls[0].unsaid)
-        connection.leave()
-        await task
-        assert engine.idle
-        return unsaid
-
-    assert asyncio.run(read()) > 50
+    events = (TextDelta("x" * 100_000) for _ in range(100))
+    engine = ScriptedEngine([[Start(7), *events, asyncio.Event()]])
+    app = application(Service(engine))
+    fields = {"model": "scripted", "stream": True, **ASKED["chat"]}
+    connection = Slow(json.dumps(fields).encode())
+    call = app(scope(PATHS["chat"]), connection.receive, connection.send)
+    task = asyncio.create_task(_quietly(call))
+    await connection.first.wait()
+    await reached(lambda: len(engine.calls[0].unsaid) < 101)
+    for _ in range(1000):
+        await asyncio.sleep(0)
+    unsaid = len(engine.calls[0].unsaid)
+    connection.leave()
+    await task
+    assert engine.idle
+    assert unsaid > 50

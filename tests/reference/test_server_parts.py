@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from pathlib import Path
@@ -200,12 +199,9 @@ async def _numbers(closed: list[str]) -> Any:
         closed.append("source")
 
 
-def test_closing_a_hooked_source_closes_it() -> None:
-    async def first() -> list[str]:
-        closed: list[str] = []
-        items = hooked(_numbers(closed), lambda source, _: source, Scene("chat"))
-        assert await anext(items) == 0
-        await items.aclose()
-        return closed
-
-    assert asyncio.run(first()) == ["source"]
+async def test_closing_a_hooked_source_closes_it() -> None:
+    closed: list[str] = []
+    items = hooked(_numbers(closed), lambda source, _: source, Scene("chat"))
+    assert await anext(items) == 0
+    await items.aclose()
+    assert closed == ["source"]

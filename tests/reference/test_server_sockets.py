@@ -147,16 +147,13 @@ def test_without_the_key_nobody_is_let_in() -> None:
     assert kinds(let_in)[-1] == "response.completed"
 
 
-def test_a_client_that_leaves_ends_the_generation() -> None:
-    async def run() -> ScriptedEngine:
-        engine = ScriptedEngine([(*THINK[:2], asyncio.Event(), *THINK[2:])])
-        app = application(Service(engine, Settings()))
-        talker = Talker([ASK], most=3)
-        scope = {"type": "websocket", "path": "/v1/responses", "headers": [], "query_string": b""}
-        await app(scope, talker.receive, talker.send)
-        return engine
-
-    (call,) = asyncio.run(run()).calls
+async def test_a_client_that_leaves_ends_the_generation() -> None:
+    engine = ScriptedEngine([(*THINK[:2], asyncio.Event(), *THINK[2:])])
+    app = application(Service(engine, Settings()))
+    talker = Talker([ASK], most=3)
+    scope = {"type": "websocket", "path": "/v1/responses", "headers": [], "query_string": b""}
+    await app(scope, talker.receive, talker.send)
+    (call,) = engine.calls
     assert call.ended
     assert call.unsaid
 

@@ -186,7 +186,7 @@ sys.exit(3)
     assert len(agent.left) == 1
 
 
-def test_all_lines_of_an_agent_that_ended_are_read(tmp_path: Path) -> None:
+async def test_all_lines_of_an_agent_that_ended_are_read(tmp_path: Path) -> None:
     """Also where they fill the pipe, and somebody else writes behind them."""
     code = r"""
 import os, subprocess, sys
@@ -198,13 +198,10 @@ subprocess.Popen([sys.executable, "-c", loud], stdin=subprocess.DEVNULL, start_n
 """
     limits = ExchangeLimits(timeout=60, idle=60)
     words = [sys.executable, script(tmp_path, code)]
-
-    async def asked() -> FetchedAnswer:
-        agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
-        async with agent as target:
-            return await target.fetch(PROMPT)
-
-    assert asyncio.run(asked()).exchange.body.count(b"item.started") == 300
+    agent = AgentTarget(words, "codex.exec", url="http://127.0.0.1:1", model="m", limits=limits)
+    async with agent as target:
+        got = await target.fetch(PROMPT)
+    assert got.exchange.body.count(b"item.started") == 300
 
 
 def happened() -> asyncio.Event:

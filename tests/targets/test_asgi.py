@@ -141,17 +141,14 @@ async def test_an_application_without_lifespan_is_served() -> None:
         pass
 
 
-def test_a_failed_startup_is_reported() -> None:
+async def test_a_failed_startup_is_reported() -> None:
     async def application(scope: Message, receive: Receive, send: Send) -> None:
         await receive()
         await send({"type": "lifespan.startup.failed", "message": "no weights"})
 
-    async def go() -> None:
+    with pytest.raises(UsageError, match="no weights"):
         async with asgi.running_lifespan(application):
             pass
-
-    with pytest.raises(UsageError, match="no weights"):
-        asyncio.run(go())
 
 
 @pytest.mark.parametrize(

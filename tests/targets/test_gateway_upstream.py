@@ -304,13 +304,10 @@ def test_whatever_is_asked_ends(data: bytes, status: bytes) -> None:
         assert b"scripted" in answer
 
 
-def test_a_port_that_is_taken_is_a_wrong_call() -> None:
-    async def go() -> None:
+async def test_a_port_that_is_taken_is_a_wrong_call() -> None:
+    with pytest.raises(UsageError, match="cannot listen"):
         async with serve_upstream(0) as upstream, serve_upstream(upstream.port):
             pass
-
-    with pytest.raises(UsageError, match="cannot listen"):
-        asyncio.run(go())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import urllib.error
 import urllib.request
@@ -53,20 +52,18 @@ def test_what_is_no_look_up_has_no_answer(method: str, path: str) -> None:
     assert model_lookup(method, path, "m") is None
 
 
-def test_a_played_model_is_found_by_its_name_and_no_other_path_is_there() -> None:
-    async def statuses() -> list[int]:
-        async with serve_upstream(0) as upstream:
-            base = f"http://127.0.0.1:{upstream.port}"
-            async with httpx.AsyncClient(base_url=base, verify=False) as client:
-                asked = [
-                    await client.get("/v1/models/scripted"),
-                    await client.post("/api/show", json={"model": "scripted"}),
-                    await client.post("/v1/embeddings", json={}),
-                ]
-            assert not upstream.calls
-            return [each.status_code for each in asked]
-
-    assert asyncio.run(statuses()) == [200, 200, 404]
+async def test_a_played_model_is_found_by_its_name_and_no_other_path_is_there() -> None:
+    async with serve_upstream(0) as upstream:
+        base = f"http://127.0.0.1:{upstream.port}"
+        async with httpx.AsyncClient(base_url=base, verify=False) as client:
+            asked = [
+                await client.get("/v1/models/scripted"),
+                await client.post("/api/show", json={"model": "scripted"}),
+                await client.post("/v1/embeddings", json={}),
+            ]
+        assert not upstream.calls
+        got = [each.status_code for each in asked]
+    assert got == [200, 200, 404]
 
 
 @pytest.mark.parametrize(("own_form", "status"), [(True, 200), (False, 404)])

@@ -91,33 +91,29 @@ async def test_two_hundred_streams_at_once_are_served_and_recorded(tmp_path: Pat
     assert Counter((len(each.chunks), each.end) for each in exchanges) == {(2, "eof"): count}
 
 
-def test_a_stream_that_is_dear_to_redact_makes_no_other_client_wait(tmp_path: Path) -> None:
+async def test_a_stream_that_is_dear_to_redact_makes_no_other_client_wait(tmp_path: Path) -> None:
     """Texts like tokens in many choices cost a search each; another client once waited 73 s."""
     choices = b",".join(
         b'{"index":%d,"delta":{"content":"sk-%s"}}' % (n, b"Ab1" * 8) for n in range(64)
     )
     dear = chunked(b'data: {"choices":[%s]}\n\n' % choices)
     gate = asyncio.Semaphore(0)
-
-    async def run() -> list[Got]:
-        async with origin(
-            Script([HEAD, *[dear] * 2000, dear], gate=gate), Script([HEAD + chunked(EVENT) + END])
-        ) as server:
-            process = await recording(tmp_path, server.url)
-            url = await ready_url(process)
-            reader, writer = await connect(url)
-            writer.write(post(PATH))
-            for _ in range(2000):
-                gate.release()
-            for _ in range(2000):
-                await reader.readuntil(b"\n\n\r\n")
-            # The last event is still to come, and most of what came waits to be redacted.
-            found = [await asyncio.wait_for(ask(url, post(PATH)), 10) for _ in range(3)]
-            writer.close()
-            await ended(process)
-            return found
-
-    assert [each.end for each in asyncio.run(run())] == ["complete"] * 3
+    async with origin(
+        Script([HEAD, *[dear] * 2000, dear], gate=gate), Script([HEAD + chunked(EVENT) + END])
+    ) as server:
+        process = await recording(tmp_path, server.url)
+        url = await ready_url(process)
+        reader, writer = await connect(url)
+        writer.write(post(PATH))
+        for _ in range(2000):
+            gate.release()
+        for _ in range(2000):
+            await reader.readuntil(b"\n\n\r\n")
+        # The last event is still to come, and most of what came waits to be redacted.
+        found = [await asyncio.wait_for(ask(url, post(PATH)), 10) for _ in range(3)]
+        writer.close()
+        await ended(process)
+    assert [each.end for each in found] == ["complete"] * 3
 
 
 def served(folder: Path, limits: ProxyLimits, *requests: bytes) -> tuple[list[Got], list[str]]:

@@ -143,17 +143,14 @@ async def test_what_is_malformed_shows_no_key_of_the_client(says: bytes, tmp_pat
     assert not [path for path in tmp_path.iterdir() if KEY[2:8] in path.read_text()]
 
 
-def test_an_upstream_that_is_not_there_gives_502(tmp_path: Path) -> None:
+async def test_an_upstream_that_is_not_there_gives_502(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-
-    async def run() -> Got:
-        shelf = RecordingFolder(tmp_path, RecordingOptions())
-        async with RecordingProxy(Origin.parse(f"http://127.0.0.1:{port}"), shelf) as proxy:
-            return await ask(proxy.url, post("/v1/responses"))
-
-    assert b"cannot connect" in asyncio.run(run()).chunks[0]
+    shelf = RecordingFolder(tmp_path, RecordingOptions())
+    async with RecordingProxy(Origin.parse(f"http://127.0.0.1:{port}"), shelf) as proxy:
+        got = await ask(proxy.url, post("/v1/responses"))
+    assert b"cannot connect" in got.chunks[0]
     (cassette,) = [read(path) for path in tmp_path.iterdir()]
     assert (cassette.exchanges[0].end, cassette.header.dialect) == ("reset", "openai.responses")
 
@@ -326,31 +323,22 @@ def test_what_cannot_be_redacted_is_not_recorded(tmp_path: Path) -> None:
     assert (cassette.exchanges[0].chunks, cassette.exchanges[0].end) == ((), "open")
 
 
-def test_a_full_disk_harms_no_client(tmp_path: Path) -> None:
+async def test_a_full_disk_harms_no_client(tmp_path: Path) -> None:
     lines: list[str] = []
-
-    async def run() -> Got:
-        async with origin(STREAM) as server:
-            shelf = RecordingFolder(tmp_path / "gone", RecordingOptions())
-            (tmp_path / "gone").rmdir()
-            upstream = Origin.parse(server.url)
-            async with RecordingProxy(upstream, shelf, warn=lines.append) as proxy:
-                got = await ask(proxy.url, post("/v1/chat/completions"))
-                assert proxy.failures == 1
-                return got
-
-    assert asyncio.run(run()).chunks == (EVENT,)
+    async with origin(STREAM) as server:
+        shelf = RecordingFolder(tmp_path / "gone", RecordingOptions())
+        (tmp_path / "gone").rmdir()
+        upstream = Origin.parse(server.url)
+        async with RecordingProxy(upstream, shelf, warn=lines.append) as proxy:
+            got = await ask(proxy.url, post("/v1/chat/completions"))
+            assert proxy.failures == 1
+    assert got.chunks == (EVENT,)
     assert "cannot be written" in lines[0]
 
 
-def test_a_port_in_use_is_reported() -> None:
-    async def run() -> None:
-        async with origin(STREAM) as server:
-            port = int(server.url.rsplit(":", 1)[1])
-            async with RecordingProxy(
-                Origin.parse(server.url), RecordingFolder(Path(), RecordingOptions()), port=port
-            ):
-                pass
-
-    with pytest.raises(UsageError, match="cannot listen on 127"):
-        asyncio.run(run())
+async def test_a_port_in_use_is_reported() -> None:
+    async with origin(STREAM) as server:
+        port = int(server.url.rsplit(":", 1)[1])
+        shelf = RecordingFolder(Path(), RecordingOptions())
+        with pytest.raises(UsageError, match="cannot listen on 127"):
+            await RecordingProxy(Origin.parse(server.url), shelf, port=port).__aenter__()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -140,14 +139,12 @@ def test_a_second_request_is_counted() -> None:
         assert server.connections == 3
 
 
-def test_a_server_in_the_callers_loop() -> None:
-    async def ask() -> tuple[bytes, str]:
-        async with ReplayServer([cassette(exchange())]) as server, httpx.AsyncClient() as asking:
-            body = (await asking.post(server.url + PATH, json=ASKED)).content
-            await server.settled()
-            return body, server.seen[0].outcome
-
-    assert asyncio.run(ask()) == (BODY, "complete")
+async def test_a_server_in_the_callers_loop() -> None:
+    async with ReplayServer([cassette(exchange())]) as server, httpx.AsyncClient() as asking:
+        body = (await asking.post(server.url + PATH, json=ASKED)).content
+        await server.settled()
+        got = body, server.seen[0].outcome
+    assert got == (BODY, "complete")
 
 
 def test_closing_breaks_off_what_is_under_way() -> None:

@@ -274,12 +274,10 @@ def test_what_is_no_url_of_a_server_is_refused(url: str) -> None:
         ("http://127.0.0.1:1/x?api-version=2", b"/x/models?api-version=2"),
     ],
 )
-def test_paths_stand_below_the_base_url(url: str, path: bytes) -> None:
-    async def go() -> bytes:
-        async with LiveServer(url) as server:
-            return server._request_to_send(Request("GET", "/models"), {}).url.raw_path
-
-    assert asyncio.run(go()) == path
+async def test_paths_stand_below_the_base_url(url: str, path: bytes) -> None:
+    async with LiveServer(url) as server:
+        got = server._request_to_send(Request("GET", "/models"), {}).url.raw_path
+    assert got == path
 
 
 def test_chunks_have_a_clock() -> None:

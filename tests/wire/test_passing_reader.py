@@ -44,23 +44,20 @@ def test_what_is_not_wanted_yet_waits(wanted: int, taken: list[bytes], waits: by
     assert taken_of([b"early", b"one", b"two"], wanted) == (taken, waits)
 
 
-def test_bytes_are_taken_before_any_task_wakes() -> None:
-    async def go() -> list[bytes]:
-        reader, taken = PassingReader(), list[bytes]()
+async def test_bytes_are_taken_before_any_task_wakes() -> None:
+    reader, taken = PassingReader(), list[bytes]()
 
-        def take(data: bytes) -> bool:
-            taken.append(data)
-            return True
+    def take(data: bytes) -> bool:
+        taken.append(data)
+        return True
 
-        passing = asyncio.create_task(reader.pass_on(take))
-        await asyncio.sleep(0)
-        reader.feed_data(b"one")
-        at_once = list(taken)
-        reader.feed_eof()
-        await passing
-        return at_once
-
-    assert asyncio.run(go()) == [b"one"]
+    passing = asyncio.create_task(reader.pass_on(take))
+    await asyncio.sleep(0)
+    reader.feed_data(b"one")
+    at_once = list(taken)
+    reader.feed_eof()
+    await passing
+    assert at_once == [b"one"]
 
 
 def refuse(_: bytes) -> bool:
@@ -83,11 +80,8 @@ def test_failure_is_raised_to_who_waits(take: TakeBytes, error: type[Exception])
         asyncio.run(go())
 
 
-def test_an_end_that_came_before_is_one() -> None:
-    async def go() -> bool:
-        reader = PassingReader()
-        reader.feed_eof()
-        await reader.pass_on(refuse)
-        return reader.at_eof()
-
-    assert asyncio.run(go())
+async def test_an_end_that_came_before_is_one() -> None:
+    reader = PassingReader()
+    reader.feed_eof()
+    await reader.pass_on(refuse)
+    assert reader.at_eof()
