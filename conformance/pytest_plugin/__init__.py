@@ -36,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """What was requested, if anything."""
+    """Return the options that were given, if any."""
     from conformance.pytest_plugin.options import report_header  # noqa: PLC0415  # see above
 
     return report_header(config)

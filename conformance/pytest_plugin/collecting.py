@@ -70,7 +70,7 @@ class SpecCollection:
         return CheckChoices(self.spec.dialect, profile, trusted=trusted(self.config))
 
     def expected_failures(self) -> tuple[Baseline | None, SharedBaseline | None]:
-        """What is expected to fail: by the file's own baseline, else by that of the run."""
+        """Return the expected failures: by the file's own baseline, else by that of the run."""
         if self.spec.expected_failures is not None:
             return load_baseline(self.path_of(self.spec.expected_failures)), None
         shared = shared_baseline(self.config)

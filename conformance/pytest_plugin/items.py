@@ -83,7 +83,7 @@ class RuleItem(SpecItem):
 
 
 class ExchangeOfCassette:
-    """What a node of a recorded exchange holds."""
+    """The fields of a node of a recorded exchange."""
 
     def __init__(
         self, *, verdicts: FileVerdicts, stream: StreamResult, line: int, **rest: Any

@@ -111,7 +111,7 @@ class LiveItem(SpecItem):
         return self.judge_run(verdicts)
 
     def judge_run(self, verdicts: FileVerdicts) -> tuple[ItemOutcome, StreamResult | None]:
-        """What becomes of it, once the target has answered."""
+        """Return the outcome, once the target has answered."""
         raise NotImplementedError
 
 

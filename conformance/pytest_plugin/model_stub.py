@@ -36,14 +36,14 @@ _SHOWN: Final = 5
 
 
 class ReplaySource(Protocol):
-    """What answers from recordings."""
+    """A server or transport that answers from recordings."""
 
     def unused(self) -> Sequence[ExchangeAddress]: ...
 
 
 @dataclass
 class ModelStub:
-    """What answers in one test: at `url`, without `/v1`, or through `transport`."""
+    """The model of one test: at `url`, without `/v1`, or through `transport`."""
 
     settings: ReplaySettings
     url: str = ""
@@ -81,7 +81,7 @@ class ModelStub:
         return [*shown, *more, *([self._recording_hint()] if why else [])]
 
     def _recording_hint(self) -> str:
-        """What helps after a miss; nothing ever goes live by itself."""
+        """Return the hint after a miss; nothing ever goes live by itself."""
         settings = self.settings
         path, here = settings.folder.path, Path.cwd()
         shown = path.relative_to(here) if path.is_relative_to(here) else path

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
 
 ASGI: Final = "asgi:"
-"""What is before MODULE:APP in the place of a URL."""
+"""The prefix of MODULE:APP in the place of a URL."""
 RECORD_MODES: Final = ("none", "once", "new_episodes", "all", "rewrite")
 MARKER: Final = (
     "conformance(cassette=None, *, record, url, profile, dialect, timing, chunking, cut, stall,"
@@ -153,13 +153,13 @@ def job_count(config: pytest.Config) -> int:
 
 
 def given_option(config: pytest.Config, name: str) -> Any:
-    """What the command line says; None where it says nothing."""
+    """Return the value on the command line; None where there is none."""
     found = config.getoption(_option_key(name))
     return None if found is False else found
 
 
 def option_value(config: pytest.Config, name: str) -> Any:
-    """What the command line says, else the configuration file, else the project's own."""
+    """Return the value of the command line, else of pytest's or the project's configuration."""
     found = given_option(config, name)
     found = config.getini(_option_key(name)) if found is None else found
     return project_value(config, name) if found is None else found

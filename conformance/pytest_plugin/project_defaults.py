@@ -27,7 +27,7 @@ _KEY: Final = "api-key-env"
 
 
 def project_value(config: pytest.Config, name: str) -> Any:
-    """What the file says of an option; None where it says nothing. Raises SpecError."""
+    """Return the file's value of an option; None where it has none. Raises SpecError."""
     project = _config_project(config) if name in OPTIONS else None
     setting = project.settings.get(name) if project else None
     if setting is None:
@@ -56,7 +56,7 @@ def project_secrets(config: pytest.Config) -> Iterator[str]:
 
 
 def changed_line(config: pytest.Config) -> str:
-    """What of the file may change a verdict, for the head of the report; empty where nothing."""
+    """Return the line on keys of the file that may change a verdict; empty where there are none."""
     project = _config_project(config)
     named = [key for key in _CHANGING if project and key in project.settings]
     return f"{CONFIGURATION} sets {', '.join(named)}" if named else ""

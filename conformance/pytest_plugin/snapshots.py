@@ -18,7 +18,7 @@ else:
 
 
 class EventSequence(Extension):
-    """What a correct client would report, a line per event; other values as JSON."""
+    """The semantic events of a trace, a line per event; other values as JSON."""
 
     file_extension = "events"
     if not TYPE_CHECKING:

@@ -150,7 +150,7 @@ def _suite_name(folder: Path, node: Node) -> str:
 
 
 def _name_or_path(folder: Path, name: str) -> str:
-    """What ships has a name; a YAML file lies next to this one."""
+    """Return the path of a YAML file in `folder`; shipped files keep their name."""
     return str(folder / name) if name.endswith((".yaml", ".yml")) else name
 
 

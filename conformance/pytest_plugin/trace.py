@@ -55,7 +55,7 @@ _NAME: Final = "response.cassette.jsonl"
 
 
 class Trace(Struct, frozen=True):
-    """What one test saw of one or several exchanges.
+    """The events of one or several exchanges of a test.
 
     `notes` are sentences for the reader: what was lost on the way here. `strict` and
     `require_exercised` are what the test run asks of judges, `suites` those of the project.
@@ -82,7 +82,7 @@ class Trace(Struct, frozen=True):
 
     @property
     def semantic(self) -> tuple[Event, ...]:
-        """What a correct client would report of it."""
+        """The semantic events that a correct client would report."""
         return tuple(event for event in self.events if event.layer == "semantic")
 
     @property
@@ -107,7 +107,7 @@ class Trace(Struct, frozen=True):
 
     @property
     def seen(self) -> tuple[Mapping[str, Any], ...]:
-        """What a recorded client under test reported, as it reported it."""
+        """The events that a recorded client under test reported, as it reported them."""
         return tuple(each for exchange in self.exchanges for each in exchange.seen or ())
 
     def judged(self, rulebook: Rulebook) -> Report:

@@ -217,7 +217,7 @@ class _PortalBody:
 
 @contextmanager
 def _errors_of_client(request: httpx.Request) -> Iterator[None]:
-    """What goes wrong between here and the server is an error of the client's own library."""
+    """Raise failures between here and the server as errors of the client's own library."""
     try:
         yield
     except httpx.TransportError as err:
@@ -233,4 +233,4 @@ async def _next_piece(pieces: AsyncIterator[bytes]) -> bytes | None:
 
 
 Transport = ReplayTransport | Portal
-"""What stands in for a model inside the process."""
+"""The transports that replace a model inside the process."""

@@ -39,7 +39,7 @@ _STRICT: Final = frozenset({Level.MUST, Level.SHOULD})
 
 
 class ItemOutcome(Struct, frozen=True):
-    """What becomes of one item: `why` is one line, `findings` are shown in full if it fails."""
+    """The outcome of one item: `why` is one line, `findings` are shown in full if it fails."""
 
     kind: Literal["passed", "failed", "xfailed", "skipped"]
     word: str

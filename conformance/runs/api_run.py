@@ -75,7 +75,7 @@ class KeptRun(Struct, frozen=True):
 
 
 class StepFault(Struct, frozen=True):
-    """What befell the answer to a step, in words that follow its name."""
+    """A fault of the answer to a step, as words that follow the step's name."""
 
     step: str
     what: str

@@ -168,7 +168,7 @@ def _model_calls(outcome: ScenarioOutcome, run: ApiRun) -> Iterator[tuple[Exchan
 
 
 def _unasked(outcome: ScenarioOutcome, upstream: UpstreamStandIn) -> RemoteError:
-    """What to tell of an application that did not ask its model."""
+    """Return the error of an application that did not call its model."""
     answer = outcome.answers[0]
     strayed = elsewhere(answer, "the application")
     came = strayed.message if strayed else f"the application {_what_came(outcome)}"

@@ -50,7 +50,7 @@ class AnswerKey(NamedTuple):
 
 
 class LoneAnswers:
-    """What requests were answered when they were alone, to compare later answers with."""
+    """The answers to requests that were sent alone, to compare later answers with."""
 
     def __init__(self, known: Mapping[AnswerKey, LoneAnswer] | None = None) -> None:
         self._known = dict(known or {})
@@ -180,7 +180,7 @@ def _foreign_finding(
     alone: LoneAnswers,
     exchanges: dict[int, Exchange],
 ) -> Finding | None:
-    """What an answer holds of another one; `exchanges` are filled in once they are needed."""
+    """The part of an answer that is of another one; `exchanges` are filled in once needed."""
     sign = run.target.watch.foreign.get(request_name(kept.run, result.role))
     own = alone.own(kept.run, result.role)
     if sign is None and own is None:

@@ -59,7 +59,7 @@ async def run_planned_scenarios(run: ApiRun, plan: RequestPlan) -> None:
 async def _run_one(
     run: ApiRun, scenario_run: ScenarioRun, gate: asyncio.Semaphore
 ) -> ScenarioOutcome | None:
-    """What came of it; None where the target had stopped answering before."""
+    """Return the outcome; None where the target had stopped answering before."""
     async with gate:
         if run.died:
             run.leave_out(scenario_run.name, "the server had stopped answering")

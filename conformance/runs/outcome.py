@@ -92,7 +92,7 @@ def run_outcome(
 
 
 def _left_out_notes(left_out: Sequence[LeftOut]) -> Iterator[str]:
-    """What was left out, a line for each reason; rounds of a soak share one."""
+    """Yield a line for each reason why scenarios were left out; rounds of a soak share one."""
     names: dict[tuple[str, str], dict[str, None]] = {}
     for each in left_out:
         names.setdefault((each.dialect, each.why), {})[each.name] = None
@@ -179,7 +179,7 @@ def _broken_upstream_notes(run: ApiRun) -> Iterator[str]:
 
 
 def _fault_notes(run: ApiRun) -> Iterator[str]:
-    """What broke off answers or kept them from coming, a line for each way."""
+    """Yield a line for each way in which answers broke off or did not come."""
     steps: dict[str, list[str]] = {}
     for fault in run.faults:
         steps.setdefault(fault.what, []).append(fault.step)
@@ -253,7 +253,7 @@ def _first_of(names: Sequence[str], most: int) -> str:
 def _idle_reason(
     rule: str, report: Report, scenarios: Sequence[Scenario], missing: Mapping[str, str]
 ) -> str:
-    """What would exercise a rule, or why nothing did."""
+    """Return what would exercise a rule, or why nothing did."""
     fitting = [s.name for s in scenarios if any(fnmatchcase(rule, glob) for glob in s.exercises)]
     for name in fitting:
         if name in missing:

@@ -1,4 +1,4 @@
-"""What a run will send: which scenarios and steps, on which API, and at what cost."""
+"""The plan of a run: its scenarios and steps, their APIs, and the cost."""
 
 from __future__ import annotations
 

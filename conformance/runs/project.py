@@ -62,7 +62,7 @@ class Project(Struct, frozen=True):
 
 
 def read_project(folder: Path = Path()) -> Project:
-    """What the file of a folder says; nothing where it is not read. Raises SpecError."""
+    """Return the project file of a folder; an empty one where it is not read. Raises SpecError."""
     return project_of(project_entries(folder))
 
 

@@ -41,7 +41,7 @@ _TELLING: Final = re.compile(rb"^(?:suite|entries):", re.MULTILINE)
 
 
 class FoundFolder(Struct, frozen=True):
-    """What lies below a folder: where recordings are, files of rules, baselines, and who sent."""
+    """The content of a folder: recordings, files of rules, baselines, and the senders."""
 
     recordings: tuple[str, ...] = ()
     suites: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class FoundFolder(Struct, frozen=True):
 
 
 class ProjectDraft(Struct, frozen=True):
-    """What the file is to say; `target` are the keys of the one target, by name of the key."""
+    """The content of the file to write; `target` are the keys of the one target, by name."""
 
     found: FoundFolder = FoundFolder()
     recordings: tuple[str, ...] = ()

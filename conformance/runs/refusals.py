@@ -102,7 +102,7 @@ def refusal(exchange: Exchange, name: str, words: str, model: str) -> RemoteErro
 
 
 def error_words(exchange: Exchange, reading: Reading) -> str:
-    """What the server says of a refusal, as its API has it; empty where it says nothing."""
+    """Return the reason of a refusal, as its API states it; empty where it states none."""
     if exchange.dialect is None or not is_refusal(exchange):
         return ""
     errors = read_transcript(exchange, get(exchange.dialect), reading).errors

@@ -116,7 +116,7 @@ def _restated(cassette: Cassette, changes: Mapping[str, Any]) -> Cassette:
 
 
 def _recorded_profile(outcome: ScenarioOutcome) -> str | None:
-    """What a recording is judged by that a gateway passes on in the API in which it was taken."""
+    """Return the profile of a recording that a gateway passes on in the API of its recording."""
     scenario = outcome.run.scenario
     spoken = {step.recorded.dialect for step in scenario.steps if step.recorded is not None}
     return scenario.profile or None if spoken == {outcome.run.dialect} else None

@@ -20,7 +20,7 @@ from conformance.wire.received import MOST_RECORDED
 
 
 class TokenCount(Struct):
-    """What a run cost so far, in tokens as the target counted them."""
+    """The cost of a run so far, in tokens as the target counted them."""
 
     input: int = 0
     output: int = 0

@@ -51,7 +51,7 @@ _MOST_WAITING: Final = 1000  # scenarios that are judged and not merged
 
 
 class SoakOutcome(Struct, frozen=True):
-    """What a soak found: its figures, and the results of each API, merged."""
+    """The results of a soak: its figures, and the results of each API, merged."""
 
     figures: SoakFigures
     merger: ResultMerger
@@ -269,7 +269,7 @@ MOST: Final = 3  # other wordings of one scenario
 
 
 class Wordings(Struct, frozen=True):
-    """What is answered to each wording alone; `usable` are those of a scenario, by its name."""
+    """The answer to each wording alone; `usable` are those of a scenario, by its name."""
 
     alone: LoneAnswers
     usable: Mapping[str, Sequence[int]] = {}

@@ -70,7 +70,7 @@ class FailureCount:
 
 
 class _StepResults(Struct):
-    """What came of one step: the first result, streams that are kept, and sums over the rest."""
+    """The results of one step: the first one, streams that are kept, and sums over the rest."""
 
     first: StreamResult
     kept: list[StreamResult] = field(default_factory=list)

@@ -47,7 +47,7 @@ class AwsSigner:
     def signed_headers(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes
     ) -> dict[str, str]:
-        """What a request that is sent so has to carry in addition to its headers."""
+        """Return the headers that sign a request, to be added to its own."""
         from botocore.awsrequest import AWSRequest  # noqa: PLC0415  # as above
 
         known = {name: value for name, value in headers.items() if name.lower() in _SIGNED}

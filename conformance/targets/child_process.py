@@ -82,7 +82,7 @@ class Program:
         return self._control.fileno()
 
     def take_news(self) -> None:
-        """What is known of it by now."""
+        """Take the state of the process, as far as it is known."""
         with self._lock:
             while not self._is_done:
                 try:
@@ -129,7 +129,7 @@ class Program:
         self._end_group()
 
     def _end_group(self) -> None:
-        """What is left where the process above the program was killed."""
+        """End the processes that are left where the parent of the program was killed."""
         group, self._group = self._group, None
         left = [_UNKNOWN] if group is None else group.end()
         if not self._is_over:

@@ -73,7 +73,7 @@ def _spoken_by(persona: Persona, path: str, body: Mapping[str, Any]) -> str | No
 
 
 class UpstreamStandIn(Struct):
-    """What answers next, and the calls since `begin_request`, in the order of their answers."""
+    """The answers to come, and the calls since `begin_request`, in the order of their answers."""
 
     port: int = 0
     persona: Persona | None = None  # the one that the user named
@@ -124,7 +124,7 @@ class UpstreamStandIn(Struct):
     def answer_call(
         self, method: str, path: str, body: Any, headers: Headers = ()
     ) -> UpstreamAnswer:
-        """What a request is answered: 404 where nothing is known of its path."""
+        """Return the answer to a request: 404 where its path is unknown."""
         fields = body if isinstance(body, dict) else {}
         persona = self.persona_for(path, headers, fields)
         dialect = _spoken_by(persona, path, fields)
@@ -163,7 +163,7 @@ class UpstreamStandIn(Struct):
         return self.persona or persona_of(path, headers, body, chose_model=chose)
 
     def _kind_of_turn(self, shape: CallShape) -> str:
-        """What a call of the turn is called: the same request made again is a retry."""
+        """Return the kind of a call of the turn: the same request made again is a retry."""
         again = self._histories[shape.history]
         if again or len(self._histories) < MOST_CALLS:
             self._histories[shape.history] += 1

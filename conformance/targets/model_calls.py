@@ -48,7 +48,7 @@ _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 
 
 class CallShape(Struct, frozen=True):
-    """What a request of an application looks like in addition to the user's words.
+    """The form of an application's request, without the user's words.
 
     `others` are the beginnings of what else the user is made to say in the same turn, `around` all
     that stands around the user's words; `history` is the same for a request that is made again.
@@ -67,7 +67,7 @@ class CallShape(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What a call is called that is none of the turn."""
+        """The name of a call that is not part of the turn."""
         found = (name for name, words in _NAMES if words.search(self.around))
         return next(found, _ROUTER if self.is_structured else _OTHER)
 
@@ -132,7 +132,7 @@ class TurnSigns(Struct, frozen=True):
 
 
 def learnt_signs(calls: Sequence[ScenarioCall]) -> TurnSigns:
-    """What the calls of the first scenario show (rule 1)."""
+    """Return the signs that the calls of the first scenario show (rule 1)."""
     shapes = list(dict.fromkeys(each.shape for each in calls))
     came_back: dict[str, list[CallShape]] = {}
     for call in calls:
@@ -157,7 +157,7 @@ def _likeliest(shapes: Sequence[CallShape]) -> list[CallShape]:
 
 
 def call_shape(dialect: str, body: Mapping[str, Any], question: str) -> CallShape:
-    """What a request looks like, apart from what the user says in it."""
+    """Return the form of a request, without the user's words."""
     about = get(dialect)
     turns = _user_turns(body, about.turns)
     others = [text for text in _last_block(turns) if text != question.strip()]
@@ -226,7 +226,7 @@ def _user_turns(body: Any, form: HistoryForm | None) -> list[_UserTurn]:
 
 
 def _last_block(turns: Sequence[_UserTurn]) -> list[str]:
-    """What the user is made to say since the last answer."""
+    """Return the texts of the user's turns since the last answer."""
     arounds: list[str] = []
     for turn in reversed(turns):
         arounds += turn.texts

@@ -10,7 +10,7 @@ from conformance.dialects import SUPPORTED
 from conformance.dialects.endpoint import ModelListing
 
 _LIVE: Final = frozenset({"/health", "/healthz"})
-"""What routers ask of a server before they listen themselves (vllm-router 0.1.17)."""
+"""Paths that routers request of a server before they listen themselves (vllm-router 0.1.17)."""
 
 
 def model_lookup(method: str, path: str, model: str) -> Mapping[str, Any] | None:

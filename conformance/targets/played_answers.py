@@ -252,7 +252,7 @@ def scripted_answer(
 
 
 def played_call(dialect: str, body: Any, folder: str) -> HarmlessCall | None:
-    """What is called where an answer is to call a tool; None where nothing harmless is offered."""
+    """Return the call of an answer that calls a tool; None where nothing harmless is offered."""
     offered = _offered(dialect, body)
     if any(each.name == TOOL for each in offered):
         return HarmlessCall(TOOL, json.loads(ARGUMENTS), json.loads(MORE_ARGUMENTS))

@@ -51,7 +51,7 @@ _KEEPING: Final = frozenset({307, 308})  # redirects that keep method and body
 
 
 class FetchedAnswer(Struct, frozen=True):
-    """What one request gave. `fault` says why it ended otherwise than by itself; else empty.
+    """The answer to one request. `fault` says why it ended otherwise than by itself; else empty.
 
     `recorded_size` is what the body takes of a recording, in bytes. `is_anew`: it was asked in a
     conversation of its own, though it was to continue another one.
@@ -73,7 +73,7 @@ class NoAnswerError(RemoteError):
 
 
 class TurnTarget(Protocol):
-    """A target that takes turns: a server, an application, an agent."""
+    """A target that takes one turn at a time: a server, an application, an agent."""
 
     async def fetch(
         self,
@@ -377,7 +377,7 @@ def _elapsed_ms(begun: float) -> float:
 
 
 def _broken_by(error: Exception) -> BrokenExchange:
-    """What an error while reading a body means for the stream."""
+    """Return what an error while reading a body means for the stream."""
     # h11 reports broken framing and a close before the last chunk alike.
     end: Ending = "protocol-error" if isinstance(error, httpx.RemoteProtocolError) else "reset"
     return BrokenExchange(end, _describe_error(error))

@@ -131,7 +131,7 @@ class _TakenAnswer:
             raise broken
 
     def answer(self) -> tuple[tuple[Chunk, ...], str]:
-        """What is of the answer, and its name; what is about none is left out."""
+        """Return the messages of the answer, without those of no answer, and its id."""
         first, *_ = self._answers.close()
         chunks, before = [], self.begun
         for at in first.messages:

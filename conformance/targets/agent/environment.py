@@ -52,7 +52,7 @@ stream_max_retries = 0
 def agent_environment(
     url: str, model: str, folder: Path, passed: Iterable[str] = ()
 ) -> dict[str, str]:
-    """What programs get, and where the model is; homes of coding tools are below `folder`.
+    """Return a program's environment, with the model's address; homes of tools are in `folder`.
 
     `url` is that of the played model, without `/v1`; `passed` are names of variables of ours.
     Raises UsageError for one that is not there, or that would name another model or its key.

@@ -130,7 +130,7 @@ class AgentProcess:
         self._program.interrupt()
 
     async def how_it_ended(self) -> str:
-        """What became of it, in words for a message; it is given a moment to end."""
+        """Return how the process ended, as part of a message; waits a moment for it to end."""
         code = await self._exit_code(_PATIENCE)
         how = "closed its output" if code is None else describe_exit(code)
         if code is not None and self._watch is not None:
@@ -138,7 +138,7 @@ class AgentProcess:
         return f"{how}{self.stderr_words()}"
 
     def end_turn(self) -> None:
-        """Its stderr belongs to the turns so far, and explains no later one."""
+        """Drop the lines of stderr so far: they explain no later turn."""
         self._tail = b""
 
     def stderr_words(self) -> str:

@@ -35,7 +35,7 @@ _SHOWN: Final = 300  # characters of a reason in a message
 
 
 class AdapterAnswer(Struct, frozen=True):
-    """What an adapter answered to one command.
+    """The answer of an adapter to one command.
 
     `how` is the end of a stream, or which other answer came; `why` the reason of `skipped` and
     `errored`, and what the client says of its end; `stderr` the end of what the adapter wrote
@@ -52,7 +52,7 @@ class AdapterAnswer(Struct, frozen=True):
     is_wrong: bool = False
 
     def reason(self) -> str:
-        """How it ended, as the client and its stderr state it, in one line."""
+        """Why it ended, by the client and on stderr, in one line."""
         if self.how == "completed":
             return ""
         why = visible(redacted(self.why), _SHOWN)

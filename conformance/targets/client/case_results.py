@@ -94,7 +94,7 @@ class CaseSeries(Struct):
 
 
 class GatheredReplays(Struct):
-    """What came of the replays of one exchange so far, by their names; why others are left out."""
+    """The results of the replays of one exchange, by their names; why others are left out."""
 
     replays: list[tuple[str, ClientLedger]] = field(default_factory=list)
     left_out: str = ""
@@ -135,7 +135,7 @@ class GatheredReplays(Struct):
 
 
 def answer_digest(answered: AdapterAnswer) -> tuple[Any, ...]:
-    """What a client reported, however it was cut into deltas: equal for equal answers.
+    """Return the content of a report, however it is cut into deltas: equal for equal answers.
 
     An empty delta is never joined, since it is a separate fault.
     """

@@ -72,7 +72,7 @@ _DECIDED: Final = frozenset({Verdict.PASS, Verdict.FAIL, Verdict.ERROR})
 
 
 HarnessFault = tuple[str, str]
-"""What a rule of the harness expected, and what came."""
+"""The value that a rule of the harness expects, and the one that came."""
 
 
 class ClientLedger(Ledger):
@@ -100,7 +100,7 @@ class ClientLedger(Ledger):
         self.findings += [found for found in judged.findings if found.rule in rules]
 
     def fill_open(self, other: Ledger) -> None:
-        """What another judgement of the same decides and this one does not."""
+        """Take the verdicts that another judgement decides and this one leaves open."""
         undecided = other.verdicts.keys() - self.rules_with(*_DECIDED)
         self.take_judged(other.result(), undecided)
         self.changes += [change for change in other.changes if change.rule in undecided]
@@ -157,7 +157,7 @@ class ClientJudge:
         return f"{self._call} {named}" if self._call else ""
 
     def read_sent(self, exchange: Exchange) -> Transcript:
-        """What was sent, as a correct client would have it, with its semantic events."""
+        """Return the transcript of what was sent, with the semantic events of a correct client."""
         return read_transcript(exchange, self.dialect, self.reading, keep="semantic")
 
     def judge_stream(

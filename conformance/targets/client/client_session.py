@@ -97,7 +97,7 @@ class ClientOptions(Struct, frozen=True):
 
 
 class ClientOutcome(Struct, frozen=True):
-    """What a run found, of whom, and in how many cases; 0 where no recording fitted the client."""
+    """The findings of a run, the client, and how many cases; 0 where no recording fitted it."""
 
     report: Report
     about: ClientImplementation
@@ -303,7 +303,7 @@ class ClientSession:
         )
 
     def _save_requests(self, judging: ClientJudge, sent: Sequence[Exchange]) -> None:
-        """What the client would send for every choice, and what was chosen."""
+        """Save the requests that the client would send for every choice, with the choice."""
         if self.options.save is None:
             return
         dialect = judging.dialect.name
@@ -360,7 +360,7 @@ class ClientSession:
         return ClientJudge(self.rulebook, profile, self.about, f"{file}/{dialect}", named=True)
 
     def _judge_declared(self, tally: CaseTally) -> Iterator[StreamResult]:
-        """What was declared and refused in every case."""
+        """Judge ops and dialects that were declared and refused in every case."""
         for number, ((op, dialect), reasons) in enumerate(tally.refused(), 1):
             where = f"declared/{op}/{dialect}/client"
             got = f"skipped: {reasons[0]}"
@@ -381,7 +381,7 @@ _RICH: Final = frozenset({"thinking.delta", "text.delta"})
 
 
 def _without_client_promises(profile: Profile) -> Profile:
-    """What a recording's own client promises is no promise of the one under test.
+    """Drop the promises of a recording's own client: they are none of the one under test.
 
     The policy of history stays: the client learns which one to follow.
     """

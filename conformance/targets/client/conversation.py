@@ -1,4 +1,4 @@
-"""What a client has to ask, made of a recorded request: never what is expected of it."""
+"""The conversation of a client, made of a recorded request: never what is expected of it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def in_form_of(dialect: str, message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def user_choices_in(command: Mapping[str, Any]) -> dict[str, Any]:
-    """What the user of the client chose in such a command, as recordings hold it."""
+    """Return the user's choices in such a command, as recordings hold them."""
     options = command["options"]
     return {"model": command["model"], **{key: options[key] for key in _OF_USER if key in options}}
 
@@ -88,7 +88,7 @@ def request_messages(body: Mapping[str, Any], instead: Mapping[str, Any]) -> lis
 
 
 def case_options(tools: Any, request: Request | None, profile: Profile) -> dict[str, Any]:
-    """What must be known to read the answer, and no more; `tools` are those that were offered."""
+    """Return the options that reading the answer needs; `tools` are those that were offered."""
     made: dict[str, Any] = {}
     if functions := [tool for tool in map(_function_tool, _as_list(tools)) if tool]:
         made["tools"] = functions

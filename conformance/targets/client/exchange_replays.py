@@ -130,7 +130,7 @@ class ExchangeReplays(CaseSeries):
         return made
 
     def _read_sent(self, variation: ReplayVariation) -> Transcript:
-        """What went out; other chunks of the same bytes are not read again."""
+        """Return the transcript of what was sent; the same bytes are read once."""
         made, recorded = variation.sent_exchange(), self.recorded.exchange
         is_same = (made.response, made.end, made.body) == (
             *(recorded.response, recorded.end, recorded.body),
@@ -140,7 +140,7 @@ class ExchangeReplays(CaseSeries):
     def _judge_next_request(
         self, gathered: GatheredReplays, command: Mapping[str, Any], seq: str
     ) -> None:
-        """What the client would send after this answer, judged as a request."""
+        """Judge the request that the client would send after this answer."""
         if NEXT_REQUEST not in self.endpoint.about.ops:
             return
         sent = self.recorded
@@ -191,7 +191,7 @@ class ExchangeReplays(CaseSeries):
 
 
 def _history_policy(profile: Profile) -> str:
-    """What a user would choose for thinking in the history, by what the profile promises."""
+    """Return the choice for thinking in the history that the profile's promises suggest."""
     if "history-never" in profile.promises:
         return "never"
     return "by-model" if "history-by-model" in profile.promises else "send-back"

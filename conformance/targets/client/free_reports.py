@@ -64,7 +64,7 @@ def _repeated(events: Iterable[tuple[str, Mapping[str, Any]]]) -> set[int]:
 
 
 def without_cut_calls(sent: Transcript, reported: Reported) -> Transcript:
-    """What was sent without calls whose arguments are no JSON, where the client reports fewer."""
+    """Return the transcript without calls of invalid JSON, where the client reports fewer."""
     calls = [each for each in sent.events if _is_own_call(each)]
     cut = [each for each in calls if _is_cut(each.data)]
     reported_calls = sum(each["type"] == _CALL for each in reported)

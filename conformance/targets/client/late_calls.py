@@ -36,7 +36,7 @@ def calls_at_finish(
 
 
 def sent_late(sent: Transcript) -> Transcript:
-    """What was sent, with every call in the frame in which its choice has its finish."""
+    """Return the transcript with every call in the frame in which its choice finishes."""
     keys = [
         (each.type if each.layer == "semantic" else "", each.data.get("choice", 0))
         for each in sent.events

@@ -95,7 +95,7 @@ class AdapterProcess:
         self.end()
 
     def begin_case(self) -> None:
-        """What it writes from now on counts for a new case."""
+        """Begin a new case: output from now on belongs to it."""
         self._written = 0
         self._stderr = b""
 
@@ -195,7 +195,7 @@ class AdapterProcess:
                     pipes.unregister(stdout)
 
     def _read_rest(self, begun: bytearray, *, is_open: bool) -> None:
-        """What it wrote before its end, and not what others may add (rule 5)."""
+        """Read its output before its end, and nothing that others may add (rule 5)."""
         stdout, stderr = self._program.stdout, self._program.stderr
         left = unread_bytes(stderr)
         while left and (data := _read_pipe(stderr.fileno(), left)):

@@ -42,7 +42,7 @@ _NO_CONTENT: Final = 204
 
 
 class BrokenAnswer(Struct, frozen=True):
-    """What the first answers hold, and the ids that the requests after them must carry.
+    """The content of the first answers, and the ids that later requests must send.
 
     Every answer but the last ends in `end`; the last holds `rest`, or is a 204 without any.
     """
@@ -107,7 +107,7 @@ def _served_answers(each: BrokenAnswer, whole: Exchange) -> list[Exchange]:
 def _judge_case(
     judging: ClientJudge, each: BrokenAnswer, place: Exchange, whole: Exchange, case: ReplayedCase
 ) -> ClientLedger:
-    """What was reported against the answer, which is whole unless the last one is a 204."""
+    """Judge the report against the answer, which is whole unless the last one is a 204."""
     where, answered = client_place(place), case.answered
     if answered.how not in ENDS:
         return no_answer(where, answered)

@@ -23,6 +23,6 @@ def is_replayed(header: Header, server: str | None) -> bool:
 
 
 def server_notes(server: str | None) -> Iterator[str]:
-    """What was left out, and by which word of the command."""
+    """Yield notes on what was left out, and by which word of the command."""
     if server is not None:
         yield f"of what ships, only recordings of {server} were replayed: --profile {server}"

@@ -43,7 +43,7 @@ _DELTAS: Final = ("thinking.delta", "text.delta")
 
 
 def judge_extraction(cases: CaseSeries) -> Iterator[StreamResult]:
-    """What a client makes of thinking that is in several places of one message."""
+    """Judge how a client reads thinking in several places of one message."""
     about, judging = cases.endpoint.about, cases.judging
     if EXTRACT not in about.ops or "thinking.delta" not in about.events:
         return
@@ -79,7 +79,7 @@ def stored_turns(dialect: Dialect) -> StoredTurns:
 
 
 def judge_restoring(cases: CaseSeries) -> Iterator[StreamResult]:
-    """What a client makes of turns that were stored, in every form."""
+    """Judge how a client restores stored turns, in every form."""
     if RESTORE not in cases.endpoint.about.ops:
         return
     turns = stored_turns(cases.judging.dialect)
@@ -100,7 +100,7 @@ def judge_restoring(cases: CaseSeries) -> Iterator[StreamResult]:
 
 
 def judge_storing(cases: CaseSeries) -> Iterator[StreamResult]:
-    """What a client writes of a turn, and what it reads of that."""
+    """Judge how a client stores a turn, and how it reads it again."""
     endpoint, judging = cases.endpoint, cases.judging
     if STORE not in endpoint.about.ops:
         return

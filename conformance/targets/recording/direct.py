@@ -160,7 +160,7 @@ async def _connect_to_origin(origin: Origin, limits: ExchangeLimits) -> ClientCo
 async def _record_exchange(
     connection: ClientConnection, recorder: ExchangeRecorder, limits: ExchangeLimits, name: str
 ) -> tuple[ExchangeOutcome, Exchange]:
-    """What to tell of an exchange, and the exchange as it came."""
+    """Return the outcome to report, and the exchange as it came."""
     now_about(recorder.request)
     how: Ending = "client-closed"
     note = hint = ""

@@ -64,7 +64,7 @@ def _request_size(request: Request) -> int:
 
 
 class ExchangeOutcome(Struct, frozen=True):
-    """What became of an exchange: for people. Its path is redacted."""
+    """How an exchange ended, for people. Its path is redacted."""
 
     method: str
     path: str
@@ -130,7 +130,7 @@ class ExchangeRecorder:
 
     @property
     def held_bytes(self) -> int:
-        """What came and is not written yet: an open chunk, and what redaction holds back."""
+        """Bytes that are not written yet: an open chunk, and those that redaction holds back."""
         return self._joined + self._fed - self._written
 
     def record_head(self, response: Response, came: float | None = None) -> None:
@@ -145,7 +145,7 @@ class ExchangeRecorder:
     def record_parts(
         self, pieces: Iterable[ChunkPart], came: float | None = None, *, flush: bool = True
     ) -> None:
-        """What one read gave of the body; after a `flush` it is safe from a crash."""
+        """Record the bytes of one read of the body; after a `flush` a crash loses none of them."""
         chunks = [chunk for piece in pieces if (chunk := self._take_part(piece, came))]
         self._write_chunks(chunks)
         if flush:
@@ -197,12 +197,12 @@ class ExchangeRecorder:
 
     @property
     def kept_bytes(self) -> int:
-        """What is held until it is judged which rules redaction touched."""
+        """Bytes that are held until the rules that redaction touched are known."""
         return sum(len(data) for _, data in self._changed) if self._is_touching else 0
 
     @property
     def _changed(self) -> Sequence[tuple[int, bytes]]:
-        """What redaction changed, as it came, by its place in the body."""
+        """Return the bytes that redaction replaced, as they came, by their place in the body."""
         return self._messages.changed or (self._body.changed if self._body else ())
 
     def give_up(self, why: str) -> None:
@@ -279,7 +279,7 @@ class ExchangeRecorder:
         )
 
     def _touched_rules(self, end: Ending, *, judges: bool) -> tuple[str, ...]:
-        """What `Exchange.touched` is of this one."""
+        """Return the value of `Exchange.touched`."""
         if not self._is_touching:
             return ()
         with suppress(OverTimeError):

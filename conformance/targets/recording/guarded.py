@@ -1,4 +1,4 @@
-"""What records an exchange for somebody who has other things to do than to mind its failures."""
+"""A recorder whose failures do not reach its caller."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class GuardedRecorder:
 
     @property
     def held_bytes(self) -> int:
-        """What came and is not written yet."""
+        """Bytes that came and are not written yet."""
         return self._recorder.held_bytes if self._recorder else 0
 
     def record_request(self, request: HttpRequest, target: str, came: float) -> None:
@@ -119,11 +119,11 @@ class GuardedRecorder:
 
     @property
     def kept_bytes(self) -> int:
-        """What is held until the end is judged."""
+        """Bytes that are held until the end is judged."""
         return self._recorder.kept_bytes if self._recorder else 0
 
     def flush(self) -> None:
-        """What was recorded so far is safe from a crash."""
+        """Write all bytes so far to disk: a crash loses none of them."""
         if self._recorder is not None:
             with self._guarded_recording():
                 self._recorder.file.writer.flush()

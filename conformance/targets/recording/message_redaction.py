@@ -46,7 +46,7 @@ class MessageRedactor:
         self._held += len(message.data)
 
     def take(self, *, everything: bool = False) -> Sequence[SocketMessage]:
-        """What may be written now, without secrets."""
+        """Return the messages that may be written now, without secrets."""
         waits = self._answers is not None and not self._answers.is_quiet
         if not self._waiting or (waits and not everything and self._held <= _MOST_HELD):
             return ()
@@ -62,5 +62,5 @@ class MessageRedactor:
         return clean
 
     def give_up(self) -> None:
-        """What waits is not written."""
+        """Drop the messages that wait."""
         self._waiting, self._held, self._answers = [], 0, None

@@ -1,4 +1,4 @@
-"""What passes between the relay and the process that writes, over a socket: frames of MessagePack.
+"""Messages of the relay to the process that writes, and back: MessagePack frames over a socket.
 
 A frame is its length in four bytes, and then one message.
 """
@@ -51,7 +51,7 @@ class HeadCame(Struct, frozen=True, array_like=True, tag=2):
 
 
 class BodyCame(Struct, frozen=True, array_like=True, tag=3):
-    """What one read gave of the body."""
+    """The bytes of the body that one read returned."""
 
     number: int
     came: float

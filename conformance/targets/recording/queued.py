@@ -140,7 +140,7 @@ class RecordingQueue:
             self._process.kill()
 
     def new_log(self) -> QueuedRecorder:
-        """What records the next exchange."""
+        """Return the recorder of the next exchange."""
         self._numbers += 1
         return QueuedRecorder(self, self._numbers)
 

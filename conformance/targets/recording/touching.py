@@ -1,4 +1,4 @@
-"""What redaction touched of an exchange that was recorded: known only once it is over."""
+"""The places of a recorded exchange that redaction changed: known only once it is over."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class RecordingWorker:
                 break
 
     def _take_messages(self) -> None:
-        """What is there; waits only where there is nothing to do."""
+        """Take the messages that have come; waits only where there is nothing to do."""
         if not self._connected:
             return
         self._sock.settimeout(0 if self._messages or self._unjudged else None)

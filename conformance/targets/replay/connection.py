@@ -134,7 +134,7 @@ class ReplayConnection(asyncio.Protocol):
         return RequestReader(self._state.limits.head, self._state.limits.body)
 
     def _feed_early_bytes(self) -> None:
-        """What came while an answer was under way; what comes now comes after it."""
+        """Parse the bytes that came during an answer, before any that come now."""
         early, self._early = bytes(self._early), bytearray()
         if not self._transport.is_closing():
             self._transport.resume_reading()

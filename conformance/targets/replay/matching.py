@@ -45,7 +45,7 @@ _Key = tuple[str, str, bytes]
 
 
 class RequestKey(Struct, frozen=True):
-    """A request, as matching sees it: `path` without its prefix and query."""
+    """The parts of a request that are matched: `path` without its prefix and query."""
 
     method: str
     path: str
@@ -232,7 +232,7 @@ class ExchangeIndex:
         return not self.differing_part(exchange.request, wanted)
 
     def differing_part(self, request: Request, wanted: RequestKey) -> str:
-        """What differs besides path and body: `query`, or a header's name; empty if nothing."""
+        """Return what differs next to path and body: `query`, a header's name, or nothing."""
         query = request.path.partition("?")[2]
         if query != wanted.query and not _same_query(wanted.query, query):
             return "query"
@@ -273,7 +273,7 @@ class ReplaySession:
         return ReplayMatch(entry, self.index.entry_script(number), self._served[number])
 
     def unused_entries(self) -> tuple[RecordedExchange, ...]:
-        """Exchanges that no request asked for."""
+        """Return the exchanges that no client requested."""
         served = dict(self._served)
         return tuple(e for n, e in enumerate(self.index.entries) if not served.get(n))
 

@@ -160,7 +160,7 @@ _SPELLED: Final[Mapping[str, Callable[[str], object]]] = {
 
 
 class ReplayLimits(Struct, frozen=True):
-    """What one client may ask of a replay server. Sizes in bytes, times in seconds.
+    """The bounds of one client of a replay server. Sizes in bytes, times in seconds.
 
     `requests` bounds the bodies of all connections together, `request_s` the time from a request's
     first byte to its last, `idle_s` the time between two requests, `hold_s` a stall and a client

@@ -1,4 +1,4 @@
-"""What is sent for one exchange: head, pieces of the body, and how it ends.
+"""The script of one exchange: head, pieces of the body, and how it ends.
 
 A script knows the recording and the options; how HTTP frames the pieces is the player's business.
 """
@@ -106,7 +106,7 @@ class AnswerScript:
 
 
 def answer_script(exchange: Exchange, clock: CassetteClock, options: ReplayOptions) -> AnswerScript:
-    """What to send. Raises CassetteError for a head that HTTP cannot carry."""
+    """Return the script. Raises CassetteError for a head that HTTP cannot carry."""
     response = exchange.response or Response()
     framing = framing_of(exchange)
     chunks = exchange.chunks
@@ -179,7 +179,7 @@ def place_of(spot: BodySpot, ends: tuple[int, ...], whole: int) -> int:
 def recorded_headers(
     response: Response, exchange: Exchange, *, has_length: bool = False
 ) -> Headers:
-    """What is sent of the recorded head. Raises CassetteError for what HTTP cannot carry."""
+    """Return the recorded headers to send. Raises CassetteError for what HTTP cannot carry."""
     drop = _NOT_SENT if has_length else _NOT_SENT | {_LENGTH_HEADER}
     kept = without_headers(response.headers, *drop)
     for name, value in kept:

@@ -135,11 +135,11 @@ class ReplayServer:
 
     @property
     def seen(self) -> tuple[ServedRequest, ...]:
-        """What clients did: the latest requests, in the order in which they ended."""
+        """The latest requests of clients, in the order in which they ended."""
         return tuple(self._state.log)
 
     def seen_by(self, name: str, session: str | None = None) -> tuple[ServedRequest, ...]:
-        """What was seen under one recording's prefix, of all its sessions unless one is named."""
+        """Return the requests of one recording, of all its sessions unless one is named."""
         return tuple(
             each for each in self.seen if each.name == name and session in (None, each.session)
         )

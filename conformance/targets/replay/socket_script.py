@@ -1,4 +1,4 @@
-"""What is played of a recorded WebSocket: the messages of both sides, and how it ends."""
+"""The script of a recorded WebSocket: the messages of both sides, and how it ends."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SocketScript:
 
 
 def socket_script(exchange: Exchange, clock: CassetteClock, options: ReplayOptions) -> SocketScript:
-    """What to play. Raises CassetteError for a head that HTTP cannot carry."""
+    """Return the script. Raises CassetteError for a head that HTTP cannot carry."""
     messages = [each for each in exchange.chunks if isinstance(each, SocketMessage)]
     sent = [each for each in messages if each.side == "server"]
     ends = tuple(accumulate(len(each.data) for each in sent))

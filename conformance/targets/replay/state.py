@@ -1,4 +1,4 @@
-"""What all connections of a replay server share: recordings, bounds, and what clients did."""
+"""The state that all connections of a replay server share: recordings, bounds, requests."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _looked_up(wanted: RequestKey, index: ExchangeIndex) -> ReplayMiss:
 
 
 class OpenConnection(Protocol):
-    """What the state knows of a connection."""
+    """A connection, as the state uses it."""
 
     number: int
     turns: int

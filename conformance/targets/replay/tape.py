@@ -116,7 +116,7 @@ def load_exchanges(sources: Iterable[ReplaySource]) -> tuple[RecordedExchange, .
 
 
 def source_name(source: ReplaySource) -> str:
-    """The name of a recording where none is given."""
+    """Return the default name of a recording."""
     if isinstance(source, Cassette):
         return "cassette"
     return recording_stem(source.path if isinstance(source, Recording) else Path(source))
