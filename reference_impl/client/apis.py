@@ -1,4 +1,4 @@
-"""What the APIs are, one value each: every other module asks this table.
+"""The table of the APIs, one value each, which every other module uses.
 
 An API more is a module that reads its answers and makes its requests, and a line here.
 """

@@ -1,4 +1,4 @@
-"""What is asked of a model, before any API's spelling of it.
+"""A request to a model, in no API's spelling.
 
 These are the options of a case or of the command line:
 
@@ -47,7 +47,7 @@ class Ask:
 
     @property
     def instructions(self) -> str:
-        """What the system says, for APIs that have a field for it."""
+        """The system's text, for APIs that have a field for it."""
         return "\n\n".join(turn.text for turn in self.turns if turn.role == "system")
 
     @property
@@ -94,7 +94,7 @@ class UnknownOption(ValueError):  # noqa: N818  # it names what is unknown
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a case asks for. Raises UnknownOption where something is not known, or not offered."""
+    """The options of a case. Raises UnknownOption for one that is not known, or not offered."""
 
     given: Mapping[str, Any]
     like: Likeness = field(default=REFERENCE)
@@ -119,7 +119,7 @@ class Options:
         return self.like.reads_markers or not value or name not in ("markers", *FLAGS)
 
     def ask(self, model: str, turns: tuple[Turn, ...]) -> Ask:
-        """What to ask of a model. Raises UnknownOption where the level is not for this model."""
+        """Return the request. Raises UnknownOption where the level is not for this model."""
         given, like = self.given, self.like
         effort = given.get("effort", like.level(model))
         if not like.offers(effort, model):

@@ -33,7 +33,7 @@ MOST_ROUNDS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What one run of the command works with."""
+    """The state of one run of the command."""
 
     server: Server
     options: Options
@@ -144,7 +144,7 @@ def _base_url(url: str, api: Api) -> str:
 
 
 def _chosen_options(arguments: argparse.Namespace, like: Likeness) -> Options:
-    """What was chosen. Raises UnknownOption for what the client does not offer."""
+    """Return the chosen options. Raises UnknownOption for those that the client does not offer."""
     if arguments.api not in like.apis:
         raise UnknownOption(f"{like.name} does not speak {arguments.api}")
     if arguments.tools and not APIS[arguments.api].takes_tools:

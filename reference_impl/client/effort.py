@@ -88,7 +88,7 @@ def cohere(ask: Ask) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ConverseEffort:
-    """What Converse has at three places; `fields` are those that the model itself defines."""
+    """The effort in Converse, at three places; `fields` are those that the model itself defines."""
 
     max_tokens: int
     level: str

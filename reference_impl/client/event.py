@@ -1,4 +1,4 @@
-"""What a client reports: one kind of event for every API.
+"""The events that a client reports: one kind for every API.
 
 The fields beside `type` and `choice`, those with `?` only where the wire gave them:
 

@@ -63,7 +63,7 @@ class FrameReader(ABC):
         """The frames that these bytes complete. Raises BrokenStream after those before it."""
 
     def close(self) -> Iterator[Frame]:
-        """What the end of the bytes completes; most often nothing: a torn frame says nothing."""
+        """Yield the frames that the end of the bytes completes; most often none."""
         yield from ()
 
     def _check_size(self, size: int, what: str) -> None:

@@ -108,7 +108,7 @@ class Likeness:
 
     @property
     def unthought_fields(self) -> dict[str, str | None]:
-        """What a chat message with calls has where nothing was thought."""
+        """The fields of a chat message with calls and without thinking."""
         if self.unthought_calls == "absent":
             return {}
         return {FIELD: "" if self.unthought_calls == "empty" else None}

@@ -33,7 +33,7 @@ class Splitter:
         return not self._close
 
     def feed(self, text: str) -> Iterator[Piece]:
-        """What this text completes: `open`, `close`, or a piece of thinking or text."""
+        """Yield the pieces that this text completes: `open`, `close`, thinking or text."""
         text = self._held + text
         self._held = ""
         start = 0
@@ -49,7 +49,7 @@ class Splitter:
             start = at + len(marker)
 
     def flush(self) -> Iterator[Piece]:
-        """What was held back turned out to be no marker."""
+        """Yield the text that was held back, and is no marker."""
         held, self._held = self._held, ""
         yield from self._spoken(held)
 

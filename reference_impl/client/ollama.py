@@ -40,7 +40,7 @@ class OllamaReader(AnswerReader):
         self._read_line(payload)
 
     def echo(self) -> Mapping[str, Any]:
-        """What a completion gives as the talk so far."""
+        """The context of a completion: the conversation so far."""
         return {"context": self._context} if isinstance(self._context, list) else {}
 
     def _message_of(self, line: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def completion_request(ask: Ask) -> dict[str, Any]:
 
 
 def _common_fields(ask: Ask) -> dict[str, Any]:
-    """What both have; a stream comes unless it is switched off."""
+    """Return the fields of both APIs; a stream comes unless it is switched off."""
     options = {**ask.sampling, **present(num_predict=ask.max_tokens)}
     return {"model": ask.model, "stream": True, **effort.ollama(ask), **present(options=options)}
 

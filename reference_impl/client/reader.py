@@ -47,7 +47,7 @@ class Reader:
 
     @property
     def echo(self) -> dict[str, Any]:
-        """What has to go back in the next request as it came, beside the pieces of the turn."""
+        """The fields to send back as they came, next to the pieces of the turn."""
         return dict(self._wire.echo())
 
     def feed(self, chunk: bytes) -> list[Event]:
@@ -93,7 +93,7 @@ class Reader:
         return bytes(self._body) if self._is_stream else b""
 
     def _bodies(self) -> Collection[bytes]:
-        """What a body may begin with that is no stream of this API."""
+        """Return the beginnings of bodies that are no stream of this API."""
         if self._form.framing == "lines":
             return (b"<",)
         return (b"{", b"<") if self._form.grows_array else (b"{", b"[", b"<")
@@ -116,7 +116,7 @@ class Reader:
         return Event("error", {"status": self._status, **event.data})
 
     def _body_error(self, text: str) -> Event:
-        """What is in place of an answer, its beginning shown."""
+        """Return the error for a text in place of an answer, with the text's beginning."""
         shown = " ".join(text.split())[:_MOST_SHOWN]
         is_refused = self._status >= _REFUSED
         what = f"HTTP {self._status}" if is_refused else "neither a stream nor JSON"

@@ -86,7 +86,7 @@ def _as_message(turn: Turn) -> dict[str, Any]:
 
 
 def _of_message(record: Mapping[str, Any]) -> Iterator[Piece]:
-    """What a message in either form says before its calls."""
+    """Yield the pieces of a message in either form before its calls."""
     blocks = objects_of(record.get("thinking_blocks"))
     for block in blocks:
         yield Thought(
@@ -180,7 +180,7 @@ class StoreError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a store holds; `torn` are the numbers, from 1, of lines that hold no turn."""
+    """The content of a store; `torn` are the numbers, from 1, of lines that hold no turn."""
 
     turns: tuple[Turn, ...]
     torn: tuple[int, ...]

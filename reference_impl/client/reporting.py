@@ -17,7 +17,7 @@ Reports = Callable[[Event], Iterator[Event]]
 
 
 def reports(like: Likeness, defect: Defect) -> Reports:
-    """What to tell of the events of one answer, in order, with what a defect makes of them."""
+    """Return the reports of the events of one answer, in order, with the edits of a defect."""
     rules: list[Callable[[Event], Iterable[Event]]] = []
     if like.message_with_text:
         rules.append(_Messages().report)

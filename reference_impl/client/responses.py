@@ -104,7 +104,7 @@ def _text_in(event: Fields) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ItemText:
-    """What an event holds: `add` of its item, or `loose` where no item was announced.
+    """The text of an event: `add` of its item, or `loose` where no item was announced.
 
     Both take the index of a part and a text.
     """

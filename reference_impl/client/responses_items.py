@@ -45,7 +45,7 @@ class ReportedTexts:
         return {*self._stated, "".join(self._texts), *map("".join, self._by_part.values())}
 
     def settle(self) -> None:
-        """What was said so far is a text of its own; what follows is another."""
+        """End the text so far; what follows is another one."""
         if self._texts:
             self._stated.add("".join(self._texts))
         self._by_part.clear()

@@ -181,7 +181,7 @@ class Output:
 
 
 def _texts_of_item(item: Mapping[str, Any]) -> set[str]:
-    """What an item says, to be compared with what was reported; never nothing at all."""
+    """Return the texts of an item, to compare with those that were reported; never empty."""
     parts = [*objects_of(item.get("content")), *objects_of(item.get("summary"))]
     texts = {text_of(part.get("text")) for part in parts}
     return (texts | {text_of(item.get("call_id"))}) - {""} or {""}

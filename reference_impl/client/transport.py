@@ -65,7 +65,7 @@ class Exchange:
 
     @property
     def echo(self) -> dict[str, object]:
-        """What has to go back as it came, beside the pieces of the turn."""
+        """The fields to send back as they came, next to the pieces of the turn."""
         return self._reader.echo if self._reader else {}
 
     async def events(self) -> AsyncIterator[Event]:

@@ -18,7 +18,7 @@ _MADE_UP: Final = re.compile(r"call_\d+")
 
 
 def made_up_id(index: int) -> str:
-    """What stands for the id of a call whose API gave none."""
+    """Return the id of a call whose API gave none."""
     return f"call_{index}"
 
 
@@ -38,7 +38,7 @@ class Thought:
 
     @property
     def text(self) -> str:
-        """What may be shown: the raw thinking, else the summary."""
+        """The text that may be shown: the raw thinking, else the summary."""
         return self.raw or "\n\n".join(self.parts)
 
 
@@ -71,7 +71,7 @@ Piece = Thought | Words | Called
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side said. `call_id` is the call that a turn of role `tool` answers.
+    """A turn of one side. `call_id` is the call that a turn of role `tool` answers.
 
     `echo` holds fields of a chat message that have to go back as they came.
     """
@@ -122,7 +122,7 @@ def result_turn(call_id: str, text: str) -> Turn:
 
 
 def turns_to_model(results: Iterable[tuple[str, str]], text: str) -> list[Turn]:
-    """What one entry of a user holds: results by the ids of their calls, then a text."""
+    """Return the turns of one entry of a user: results by the ids of their calls, then a text."""
     outcomes = [result_turn(*result) for result in results]
     return [*outcomes, text_turn("user", text)] if text else outcomes
 
@@ -172,7 +172,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class HistoryForm:
-    """What is known of the entries of one API.
+    """The form of the entries of one API.
 
     `is_answer`: the model said it. `body` is the whole answer that such entries, one behind the
     other, would be. `given` are the turns of any other entry; None where it has no form of its own.
@@ -254,7 +254,7 @@ class Answer:
         return "completed" if self._is_done and not self.cut else "cut"
 
     def turn(self, echo: Mapping[str, Any] | None = None) -> Turn:
-        """What was thought, said and called, without pieces that hold nothing."""
+        """Return the thinking, texts and calls as a turn, without empty pieces."""
         pieces = (block.piece() for block in self._made)
         kept = tuple(piece for piece in pieces if piece not in (Thought(), Words("")))
         return Turn("assistant", kept, echo=dict(echo or {}))

@@ -1,4 +1,4 @@
-"""What the readers of all APIs have in common."""
+"""The base of the readers of all APIs."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class AnswerReader(ABC):
         return self._report.take()
 
     def echo(self) -> Mapping[str, Any]:
-        """What has to go back in the next request beside the pieces of the turn: often nothing."""
+        """The fields to send back next to the pieces of the turn: often none."""
         return {}
 
     @abstractmethod

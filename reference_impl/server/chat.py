@@ -34,7 +34,7 @@ from .turns import Turn, assistant, function_calls, joined_text, result_turn, te
 
 
 class ThinkingPart(msgspec.Struct, tag="thinking"):
-    """What the model thought, as Mistral's API has it."""
+    """The thinking of the model, as Mistral's API has it."""
 
     thinking: list[TextPart]
     text: ClassVar[str] = ""
@@ -212,7 +212,7 @@ def opts_in(settings: Settings, fields: Fields, headers: Headers) -> bool:
 
 
 def _field_at_path(fields: Fields, path: str) -> Any:
-    """What stands at a dotted path, None where there is nothing."""
+    """Return the value at a dotted path, None where there is none."""
     value: Any = fields
     for name in path.split("."):
         value = value.get(name) if isinstance(value, dict) else None

@@ -97,7 +97,7 @@ def _effort_of_request(request: CohereRequest) -> Effort:
 
 
 def _ask_of(request: CohereRequest, wanted: Effort) -> EngineRequest:
-    """What the engine is to do. Raises Refusal for what would have to be ignored."""
+    """Return the request to the engine. Raises Refusal for fields that it would have to ignore."""
     if request.documents:
         raise unsupported("a document", "documents")
     if request.response_format not in (None, {"type": "text"}):

@@ -39,7 +39,7 @@ class Effort:
 
 
 def effort(level: str | None, param: str, levels: Collection[str] = LEVELS) -> Effort:
-    """What a level means; None is the default. Raises Refusal for one that is not of `levels`."""
+    """Return the effort of a level; None is the default. Raises Refusal for one not in `levels`."""
     if level is None:
         return Effort()
     if level == OFF:

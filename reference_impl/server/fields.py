@@ -46,7 +46,7 @@ class RefusalPart(msgspec.Struct, tag="refusal"):
 
 
 class TypeChoice(msgspec.Struct):
-    """What is chosen by its type."""
+    """A choice by its type."""
 
     type: str
 
@@ -104,7 +104,7 @@ def stops(value: str | list[str] | None) -> tuple[str, ...]:
 
 
 def unsupported(what: str, param: str) -> Refusal:
-    """What this server would have to ignore: it says no instead."""
+    """Return the refusal of a field that this server would have to ignore."""
     return Refusal(f"{what} is not supported", param=param, code="unsupported_value")
 
 

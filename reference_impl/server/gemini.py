@@ -171,7 +171,7 @@ def _effort_of_request(request: GeminiRequest) -> Effort:
 
 
 def _ask_of(request: GeminiRequest, wanted: Effort) -> EngineRequest:
-    """What the engine is to do. Raises Refusal for what would have to be ignored."""
+    """Return the request to the engine. Raises Refusal for fields that it would have to ignore."""
     config = request.config
     if config.response_mime_type not in ("", "text/plain"):
         raise unsupported("an output format", "responseMimeType")
@@ -224,7 +224,7 @@ def _text_in(parts: list[GeminiPart]) -> str:
 
 
 SIGNATURE: Final = "cmVmZXJlbmNlIHRob3VnaHQgc2lnbmF0dXJl"
-"""What stands for a signature here: the server keeps nothing, and knows its own again."""
+"""The signature of this server: it keeps nothing, and recognises its own."""
 
 
 class GeminiStream(AnswerProjection):

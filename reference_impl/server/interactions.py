@@ -134,7 +134,7 @@ def _effort_of_request(request: InteractionRequest) -> Effort:
 
 
 def _ask_of(request: InteractionRequest, wanted: Effort) -> EngineRequest:
-    """What the engine is to do. Raises Refusal for what would have to be ignored."""
+    """Return the request to the engine. Raises Refusal for fields that it would have to ignore."""
     if request.previous_interaction_id is not None:
         raise Refusal("nothing is stored here: send the steps of the interaction", status=404)
     if request.response_format is not None:
@@ -199,7 +199,7 @@ def _content_text(content: str | list[StepContent]) -> str:
 
 
 SIGNATURE: Final = "cmVmZXJlbmNlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="
-"""What stands for a signature here: the server keeps nothing, and knows its own again."""
+"""The signature of this server: it keeps nothing, and recognises its own."""
 
 
 class InteractionStream(BlockProjection):
@@ -274,7 +274,7 @@ def _usage_counts(usage: Usage) -> dict[str, int]:
 
 
 class InteractionBody(AnswerBody):
-    """What is not stored has no id."""
+    """The body of an answer; one that is not stored has no id."""
 
     def __init__(self, *, stores: bool) -> None:
         super().__init__(interactions_error)

@@ -172,7 +172,7 @@ def _effort_of_request(request: MessagesRequest) -> Effort:
 
 
 def ask_of(request: MessagesRequest, shape: MessagesShape) -> EngineRequest:
-    """What the engine is to do. Raises Refusal for thinking that this server did not write."""
+    """Return the request to the engine. Raises Refusal for thinking of another server."""
     if request.output_config is not None and request.output_config.format is not None:
         raise unsupported("an output format", "output_config.format")
     wanted = _effort_of_request(request)

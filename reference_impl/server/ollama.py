@@ -187,7 +187,7 @@ def tags(service: Service, _: Fields) -> dict[str, Any]:
 
 
 def shown(service: Service, fields: Fields) -> dict[str, Any]:
-    """What one model can do. Raises Refusal for one that is not served."""
+    """Return the details of one model. Raises Refusal for one that is not served."""
     check_model(service, str(fields.get("model", "")))
     thinks = ["thinking"] if service.model.markers is not None else []
     return {"capabilities": ["completion", "tools", *thinks], "model_info": {}, "details": {}}

@@ -1,4 +1,4 @@
-"""What a request asks of the engine, once its own words are translated, and how it is answered."""
+"""The plan of a request, in no API's terms: what the engine does, and how it is answered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def engine_request(
     sampling: Any,
     most: int | None,
 ) -> EngineRequest:
-    """What the engine is to do; `sampling` is what holds those fields, `most` counts tokens."""
+    """Return the request to the engine; `sampling` holds those fields, `most` counts tokens."""
     temperature, top_p, seed, stop = (getattr(sampling, name, None) for name in _SAMPLING)
     limits = Limits(
         max_tokens=most,

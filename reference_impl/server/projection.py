@@ -71,7 +71,7 @@ class Projection(Protocol):
 
 
 class ArgumentsError(ValueError):
-    """What the model wrote as the arguments of a call is no JSON."""
+    """The arguments of a call, as the model wrote them, are no JSON."""
 
 
 def call_arguments(written: str) -> Any:
@@ -83,7 +83,7 @@ def call_arguments(written: str) -> Any:
 
 
 class AnswerProjection(ABC):
-    """What the projections of most APIs share; each says what becomes of one kind of event."""
+    """The part that the projections of most APIs share: a method for each kind of event."""
 
     def __init__(self) -> None:
         self.is_over = False

@@ -42,7 +42,7 @@ class Refusal(Exception):  # noqa: N818 - what it is, for every status
 
 
 def failed(message: str) -> Refusal:
-    """What ends an answer that was under way."""
+    """Return the error that ends an answer that had begun."""
     return Refusal(message, status=500)
 
 

@@ -98,7 +98,7 @@ def _conversation_so_far(service: Service, request: ResponsesRequest) -> tuple[T
 def _generation_of(
     service: Service, request: ResponsesRequest, ask: EngineRequest
 ) -> Callable[[], Events[AnswerEvent]]:
-    """What starts the generation, with a summary where one is asked for and can be sent."""
+    """Return the start of the generation, with a summary if one is requested and can be sent."""
     prompt = prompted(service.model, ask)
     settings = service.settings
     summarises = settings.summary_carrier != "none" and _shows_thinking(settings, request)
@@ -109,7 +109,7 @@ def _generation_of(
 
 
 async def _nothing() -> AsyncGenerator[AnswerEvent, None]:
-    """What a request generates that only prepares the next one."""
+    """Yield nothing: the request only prepares the next one."""
     yield Start(0)
     yield Finish("stop", Usage(0, 0, 0))
 

@@ -101,7 +101,7 @@ def ask_of(
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What does not change while a response is made.
+    """The fields of a response that do not change while it is made.
 
     `zero_details`: usage counts reasoning and cached tokens also where there are none.
     """
@@ -136,7 +136,7 @@ class Resource:
         }
 
     def _echo(self) -> dict[str, Any]:
-        """What was asked for, with what holds where nothing was."""
+        """Return the fields of the request, with their defaults."""
         request = self.request
         tools = [msgspec.to_builtins(tool) for tool in request.tools or ()]
         return {

@@ -1,4 +1,4 @@
-"""What one process of the server shares."""
+"""The state that one process of the server shares."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Service:
 
     @property
     def model_id(self) -> str:
-        """What requests have to call the model."""
+        """The name of the model that requests have to use."""
         return self.settings.model_name or self.model.model_id
 
     def seal(self, purpose: str) -> Seal:

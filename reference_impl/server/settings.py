@@ -1,4 +1,4 @@
-"""What the server was started with.
+"""The settings that the server was started with.
 
 Presets are what other servers are documented to do, as choices over this one. Each is a model of a
 system at one time, after its documents and its published tests. Its known bugs are no choices:
@@ -52,7 +52,7 @@ class Settings:
     opt_in_wraps: bool = False
     """The opt-in wraps thinking in markers also where it has a field of its own."""
     unseen: Unseen = "thought"
-    """What becomes of thinking that stays hidden; the switch of the chat template wins."""
+    """The treatment of hidden thinking; the switch of the chat template wins."""
     usage_unasked: bool = False
     zero_details: bool = True
     """Usage counts reasoning and cached tokens also where there are none."""

@@ -1,4 +1,4 @@
-"""What goes out: one value per server-sent event or line, and its bytes.
+"""The output: one value per server-sent event or line, and its bytes.
 
 A projection makes `Wire` values; nothing but this module knows how they are framed.
 """

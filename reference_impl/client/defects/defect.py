@@ -1,4 +1,4 @@
-"""What a defect is, and the five doors at which it may stand."""
+"""A defect, and the five places where it may hook in."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def edited(
 
 
 def first_after_thinking(templates: Sequence[Template]) -> Callable[[], EventEdit]:
-    """What comes in the place of the first delta of text that follows thinking."""
+    """Return the edit that replaces the first delta of text after thinking."""
 
     def door() -> EventEdit:
         after_thinking = False

@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 
 class _Inbox(Generic[Item]):
-    """What other streams put into one."""
+    """The events that other streams put into one."""
 
     def __init__(self) -> None:
         self.items: list[Item] = []

@@ -1,4 +1,4 @@
-"""What a named defect is: one fault, where it hooks in, and which rules must catch it.
+"""A named defect: one fault, where it hooks in, and which rules must catch it.
 
 Hooks stand at three places outside the engine: between it and a projection (`events`), behind the
 projection (`wires`), and on the bytes of a stream (`frames`). Each takes an asynchronous iterator
@@ -39,7 +39,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a hook may know of the request: thinking is `hidden`, or was not to happen at all."""
+    """The request, as a hook sees it: thinking is `hidden`, or was not to happen at all."""
 
     api: Api
     markers: tuple[str, str] = ("<think>", "</think>")
@@ -100,7 +100,7 @@ async def hooked(
     hook: Callable[[AsyncIterator[Item], Scene], AsyncIterator[Item]] | None,
     scene: Scene,
 ) -> AsyncGenerator[Item, None]:
-    """What the hook makes of the source; closing it closes both."""
+    """Yield what the hook makes of the source; closing it closes both."""
     async with aclosing(source):
         items = source.__aiter__() if hook is None else hook(source.__aiter__(), scene)
         async for item in items:

@@ -40,7 +40,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Edit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What becomes of an event."""
+    """The edit of an event."""
 
     claim: Claim
     put: dict[str, Any] = {}
@@ -62,7 +62,7 @@ def fields(wire: Wire) -> dict[str, Any]:
 
 
 def value_at(value: Any, path: str) -> Any:
-    """What stands at a dotted path, None where there is nothing."""
+    """Return the value at a dotted path, None where there is none."""
     for name in path.split("."):
         if isinstance(value, Mapping):
             value = value.get(name)

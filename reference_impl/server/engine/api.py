@@ -1,4 +1,4 @@
-"""What the rest of the server knows of the engine; importing it loads no torch."""
+"""The engine as the rest of the server sees it; importing it loads no torch."""
 
 from __future__ import annotations
 

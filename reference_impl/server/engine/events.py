@@ -1,4 +1,4 @@
-"""What a generation says: the only words that cross from the engine to the APIs.
+"""The events of a generation: all that crosses from the engine to the APIs.
 
     Start (ReasoningDelta | TextDelta | ToolCall)* Finish
 

@@ -131,7 +131,7 @@ class FusedStep:
 
 
 class _Turns:
-    """What heads are multiplied by, and their swapped halves, at each position in each layer.
+    """The factors of heads, and of their swapped halves, at each position in each layer.
 
     Where a layer norms its heads, this holds the weights of that norm too.
     """

@@ -102,7 +102,7 @@ def vocabulary(
     tokenizer: PreTrainedTokenizerBase,
     think_markers: tuple[str, str] | None,
 ) -> Vocabulary:
-    """What the tokenizer's added tokens mean."""
+    """Return the meaning of the tokenizer's added tokens."""
     added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
     contents = {number: token.content for number, token in added.items()}
     if think_markers is None:

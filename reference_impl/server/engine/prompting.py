@@ -23,7 +23,7 @@ Render = Callable[[bool], str]
 def opens_thinking(
     encode: Callable[[str], Sequence[int]], markers: Markers | None, *renders: Render
 ) -> bool:
-    """What the last marker in the beginning of the answer says.
+    """Return whether the answer begins in thinking, by the last marker of its beginning.
 
     `renders` are tried in turn: a template may write a conversation differently without the
     beginning of an answer, and then says nothing about where that begins.
@@ -45,7 +45,7 @@ LONGEST_REASON: Final = 200
 
 
 class Prompter:
-    """What is known of a model without running it; used in one thread at a time."""
+    """The prompts of a model, made without running it; used in one thread at a time."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ class Router:
         return self._say(text) if text else []
 
     def end(self, reason: Reason) -> list[EngineEvent]:
-        """What was held back, then the end."""
+        """Return the events that were held back, then the end."""
         events = self._close()
         if events and isinstance(events[-1], Finish):
             return events
@@ -79,7 +79,7 @@ class Router:
         return events
 
     def _close(self, *, complete: bool = False) -> list[EngineEvent]:
-        """What the block still holds; a `complete` tool block becomes a call."""
+        """Return the events of the rest of the block; a `complete` tool block becomes a call."""
         text = self._decoder.flush()
         events = self._say(text) if text else []
         if self._phase is Phase.TOOL:

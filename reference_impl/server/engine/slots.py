@@ -130,7 +130,7 @@ class Aim:
 
 
 class Step(Protocol):
-    """What a model computes of rows."""
+    """The computation of a model over rows."""
 
     def __call__(self, tokens: Tensor, aim: Aim) -> Tensor:
         """The logits [rows, vocabulary] behind one token a row."""

@@ -18,7 +18,7 @@ class StopSearch:
         self.found: str | None = None
 
     def push(self, text: str) -> str:
-        """What may be shown now; after `found` is set, nothing more comes."""
+        """Return the text that may be shown now; after `found` is set, there is none."""
         if not self._automata:
             return text
         if self.found is not None:
@@ -33,7 +33,7 @@ class StopSearch:
         return whole[:split]
 
     def flush(self) -> str:
-        """What was held back; the search starts anew."""
+        """Return the text that was held back; the search starts anew."""
         held, self._held = self._held, ""
         for automaton in self._automata:
             automaton.matched = 0
