@@ -279,6 +279,15 @@ def test_ollama_left_tags_in_the_text_where_no_think_was_asked(
     assert levels["stripping/visible-text/no-markers"] == level
 
 
+@pytest.mark.parametrize(
+    ("path", "profile"), [("api/v0", "lmstudio"), ("v1", "strict"), ("my/api/v0", "strict")]
+)
+def test_the_older_api_of_lm_studio_is_known_by_its_path(
+    tmp_path: Path, path: str, profile: str
+) -> None:
+    assert recorded(tmp_path, f"http://127.0.0.1:1234/{path}/chat/completions").profile == profile
+
+
 def test_a_server_does_not_say_in_which_year_it_is_judged() -> None:
     old = Response(200, headers=(("date", "Sun, 02 Mar 2025 05:50:44 GMT"),))
     exchange = Exchange(response=old)
