@@ -74,12 +74,21 @@ def _pair(number: int) -> Body:
     return {"request_body": asked, "response_status": 200, "response_body": _chat(number)}
 
 
+def _call(number: int, path: str = "/v1/messages", **answered: Any) -> Body:
+    head = {"method": "POST", "path": path, "headers": {}}
+    asked = {"model": "m", "messages": [{"role": "user", "content": "When is the ebb?"}]}
+    response = {"status": 200, "headers": {}, "body": _message(number), **answered}
+    call = {"request_id": f"req_{number}", "turn": number, "duration_ms": 12}
+    return {**call, "request": {**head, "body": asked}, "response": response}
+
+
 LINES: Final = {
     "openai-batch": (_openai, "openai.chat"),
     "anthropic-batch": (_anthropic, "anthropic.messages"),
     "gemini-batch": (_gemini, "gemini.generate"),
     "vertex-batch": (_vertex, "gemini.generate"),
     "bedrock-batch": (_bedrock, "anthropic.messages"),
+    "claude-tap": (_call, "anthropic.messages"),
     "pair-lines": (_pair, "openai.chat"),
 }
 _EXPIRED: Final[dict[str, Body]] = {
@@ -95,6 +104,24 @@ def _lines(*values: Body) -> str:
 
 def test_every_row_has_lines() -> None:
     assert {row.name for row in BATCHES} == set(LINES)
+
+
+def test_a_call_whose_events_were_kept_is_the_stream_of_these(tmp_path: Path) -> None:
+    choice = {"index": 0, "delta": {"role": "assistant", "content": _TEXT}, "finish_reason": "stop"}
+    chunk = {**_chat(1), "object": "chat.completion.chunk", "choices": [choice]}
+    events = [{"event": "message", "data": chunk}]
+    told = [{"type": "response.created"}, {"type": "response.completed"}]
+    lines = _lines(
+        _call(1, "/v1/chat/completions", body=None, sse_events=events),
+        _call(2, "/v1/responses", body=None, status=101, ws_events=told),
+    )
+    chat, responses = open_recording(stored(tmp_path, "trace.jsonl", lines)).exchanges
+    assert chat.body == b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk).encode()
+    assert [chat.dialect, responses.dialect] == ["openai.chat", "openai.responses"]
+    assert chat.request is not None
+    assert chat.request.path == "/v1/chat/completions"
+    assert responses.response is not None
+    assert responses.response.status is None
 
 
 @pytest.mark.parametrize("kind", LINES)

@@ -127,6 +127,20 @@ def test_a_jsonl_file_is_what_its_first_line_says(tmp_path: Path) -> None:
     assert open_recording(written(tmp_path, "stream", ": ping\n\n")).kind == "sse"
 
 
+def test_a_jsonl_file_may_hold_one_answer_over_many_lines(tmp_path: Path) -> None:
+    message = {"role": "assistant", "content": "Hi"}
+    choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+    answer = {"id": "c", "object": "chat.completion", "model": "m", "choices": choices}
+    text = json.dumps(answer, indent=2)
+    path = tmp_path / "a.jsonl"
+    path.write_text(text, encoding="utf-8")
+    (exchange,) = open_recording(path).exchanges
+    assert exchange.body == text.encode()
+    path.write_text(text + "\n" + text, encoding="utf-8")
+    with pytest.raises(CassetteError, match="one JSON value a line"):
+        open_recording(path)
+
+
 def test_vcr_interactions_become_exchanges(tmp_path: Path) -> None:
     path = written(tmp_path, "a.yaml", VCR)
     recording = open_recording(path)

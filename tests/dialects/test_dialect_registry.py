@@ -108,6 +108,10 @@ def test_a_dialect_without_a_reader_is_distinguished_from_a_wrong_name() -> None
         ({"type": "thread.started", "thread_id": "t"}, "codex.exec"),
         ({"jsonrpc": "2.0", "method": "session/update", "params": {}}, "acp"),
         ({"method": "turn/started", "params": {"threadId": "t"}}, "codex.app-server"),
+        (
+            {"jsonrpc": "2.0", "method": "turn/started", "params": {"threadId": "t"}},
+            "codex.app-server",
+        ),
         ({"method": "agent/event", "params": {"type": "thinking_start"}}, "opal.rpc"),
         ({"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}, "acp"),
         ({"jsonrpc": "2.0", "id": 2, "result": {}}, None),

@@ -247,6 +247,47 @@ def test_xai_had_other_ways_until_march_2025(tmp_path: Path, date: str, profile:
     assert recorded(tmp_path, "https://api.x.ai/v1/chat/completions", date=date).profile == profile
 
 
+@pytest.mark.parametrize(
+    ("date", "asked", "level"),
+    [
+        ("Thu, 05 Jun 2025 00:31:26 GMT", {}, "SHOULD"),
+        ("Thu, 05 Jun 2025 00:31:26 GMT", {"think": True}, "MUST"),
+        ("Sat, 01 Nov 2025 00:00:00 GMT", {}, "MUST"),
+    ],
+)
+def test_ollama_left_tags_in_the_text_where_no_think_was_asked(
+    tmp_path: Path, date: str, asked: dict[str, Any], level: str
+) -> None:
+    line = {"model": "q", "message": {"role": "assistant", "content": "<think>a</think>b"}}
+    interaction = {
+        "request": {
+            "method": "POST",
+            "uri": "http://localhost:11434/api/chat",
+            "headers": {},
+            "body": json.dumps({"model": "q", "messages": [], **asked}),
+        },
+        "response": {
+            "status": {"code": 200},
+            "headers": {"content-type": ["application/x-ndjson"], "date": [date]},
+            "body": {"string": json.dumps({**line, "done": True, "done_reason": "stop"}) + "\n"},
+        },
+    }
+    path = tmp_path / "vcr.json"
+    path.write_text(json.dumps({"interactions": [interaction], "version": 1}), encoding="utf-8")
+    (stream,) = check_paths([path], profile="ollama").streams
+    levels = {each.rule: each.level for each in stream.findings}
+    assert levels["stripping/visible-text/no-markers"] == level
+
+
+@pytest.mark.parametrize(
+    ("path", "profile"), [("api/v0", "lmstudio"), ("v1", "strict"), ("my/api/v0", "strict")]
+)
+def test_the_older_api_of_lm_studio_is_known_by_its_path(
+    tmp_path: Path, path: str, profile: str
+) -> None:
+    assert recorded(tmp_path, f"http://127.0.0.1:1234/{path}/chat/completions").profile == profile
+
+
 def test_a_server_does_not_say_in_which_year_it_is_judged() -> None:
     old = Response(200, headers=(("date", "Sun, 02 Mar 2025 05:50:44 GMT"),))
     exchange = Exchange(response=old)

@@ -171,6 +171,8 @@ def _read_payloads(file: ForeignFile) -> ImportedRecording | None:
     if not (file.name.endswith((".jsonl", ".chunks.txt")) or _holds_payloads(file)):
         return None
     _refuse_token_ids(file)
+    if _first_dialect(file) is None and _holds_answer(file):
+        return _read_answer(file)  # one answer over many lines, whatever its name says
     if not _has_several_lines(file):
         _refuse_lone_line(file)
     rebuilt = rebuild(str(file.path), file.data)

@@ -181,8 +181,8 @@ class AppServerReader(ProgramReader[TurnItems]):
 
 
 def recognises(_frame: Frame, payload: Any) -> bool:
-    """A notification about a thread, a turn or an item, which does not say that it is JSON-RPC."""
+    """A notification about a thread, a turn or an item; some servers add that it is JSON-RPC."""
     fields = mapping(payload)
     params = mapping(fields.get("params"))
-    is_ours = string(fields.get("method")) in METHODS and "jsonrpc" not in fields
+    is_ours = string(fields.get("method")) in METHODS
     return is_ours and ("threadId" in params or "thread" in params)

@@ -2,7 +2,7 @@
 
 Shapes are those of the providers: the output file of OpenAI's Batch API (Azure, Mistral and others
 have it, too), the results of Anthropic's Message Batches, the output of Gemini's Batch API and of
-Vertex AI, and that of Bedrock's batch inference.
+Vertex AI, and that of Bedrock's batch inference; and of claude-tap (`proxy.py`, `ws_proxy.py`).
 """
 
 from __future__ import annotations
@@ -65,6 +65,20 @@ BATCHES: Final = (
         needs=("recordId", "modelInput", "modelOutput"),
         asked={"modelInput": "json"},
         body={"modelOutput": "json"},
+    ),
+    Recorder(
+        name="claude-tap",
+        says="a trace of claude-tap, a call a line, its events one by one",
+        form="lines",
+        suffixes=(".jsonl", ""),
+        marks=(r'"duration_ms"\s*:', r'"request"\s*:\s*\{', r'"response"\s*:\s*\{'),
+        needs=("turn", "request.method", "request.path", "response.status"),
+        url="request.path",
+        server="upstream_base_url",
+        asked={"request.body": "json"},
+        payloads={"response.sse_events[].data": "value", "response.ws_events[]": "value"},
+        body={"response.body": "json"},
+        note="claude-tap keeps payloads: framing, chunks and times are rebuilt",
     ),
     Recorder(
         name="pair-lines",
