@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
@@ -130,9 +128,8 @@ def _finding_ids(results: Sequence[StreamResult]) -> set[str]:
 
 def judge_unkept(run: ApiRun, outcome: ScenarioOutcome) -> set[str]:
     """Ids of the findings of a scenario that is not part of the run, and is not kept."""
-    with TemporaryDirectory(prefix="conformance-") as folder:
-        evidence = run.write_outcome(outcome, run.target.folder.at_path(Path(folder)))
-        return _finding_ids(run.judge_recording(evidence))
+    evidence = run.write_outcome(outcome, run.target.folder.unkept())
+    return _finding_ids(run.judge_recording(evidence))
 
 
 def _fails_by_text(run: ApiRun, results: Sequence[StreamResult]) -> bool:

@@ -20,6 +20,7 @@ from conformance.core.excerpts import redacted
 from conformance.dialects import APPLICATIONS, ENDPOINTS
 from conformance.evidence.expectations import RUN
 from conformance.judging.rulebook import Rulebook
+from conformance.recordings.in_memory import InMemory
 from conformance.recordings.redaction import redact_evidence
 from conformance.runs.options import RunOptions
 from conformance.runs.scenario_run import ScenarioOutcome
@@ -30,12 +31,19 @@ _LONGEST_HEADER: Final = 1 << 20
 
 
 class RunFolder:
-    """Writes one cassette per scenario and API below a folder, `<dialect>/<scenario>`."""
+    """Writes one cassette per scenario and API below a folder, `<dialect>/<scenario>`.
 
-    def __init__(self, path: Path, options: RunOptions, *, kind: str = "server") -> None:
+    Where the user saves nothing it writes nothing: to say which rules a redacted file cannot be
+    judged by takes longer than to judge what came.
+    """
+
+    def __init__(
+        self, path: Path, options: RunOptions, *, kind: str = "server", is_kept: bool = True
+    ) -> None:
         self.path = path
         self.options = options
         self._kind = kind
+        self._is_kept = is_kept and options.save is not None
         self._stale: tuple[Path, ...] = ()
         remember_keys(value for headers in options.secrets.values() for value in headers.values())
         self.clean_line = redacted
@@ -52,18 +60,24 @@ class RunFolder:
         """
         self._stale = earlier_recordings(self.path)
 
-    def at_path(self, path: Path) -> RunFolder:
-        """Another folder, for recordings outside the run itself."""
-        return RunFolder(path, self.options, kind=self._kind)
+    def unkept(self) -> RunFolder:
+        """For recordings that are not part of the run."""
+        return RunFolder(self.path, self.options, kind=self._kind, is_kept=False)
 
     def write_cassette(
         self, outcome: ScenarioOutcome, *, deterministic: bool, profile: str | None = None
     ) -> Recording:
         """Writes what may be kept; the recording as it came, which is in no file."""
-        folder = self.path / outcome.run.dialect
-        path = folder / f"{outcome.run.name}{SUFFIX}"
+        path = self.path / outcome.run.dialect / f"{outcome.run.name}{SUFFIX}"
         header = self._header_of(outcome, profile or _recorded_profile(outcome), deterministic)
         cassette = Cassette(header, tuple(outcome.exchanges), outcome.clocks, sealed=True)
+        if not self._is_kept:
+            return InMemory(path, "cassette", cassette)
+        self._make_room(path.parent)
+        write(path, redact_evidence(cassette, rulebook=self._own_rules))
+        return Recording(path, "cassette", cassette)
+
+    def _make_room(self, folder: Path) -> None:
         try:
             for stale in self._stale:
                 stale.unlink(missing_ok=True)
@@ -72,9 +86,6 @@ class RunFolder:
         except OSError as err:
             reason = (err.strerror or str(err)).lower()
             raise UsageError(f"cannot be written: {reason}", place=Place(str(folder))) from err
-        clean = redact_evidence(cassette, rulebook=self._own_rules)
-        write(path, clean)
-        return Recording(path, "cassette", cassette)
 
     def _header_of(
         self, outcome: ScenarioOutcome, profile: str | None, deterministic: bool
@@ -104,8 +115,9 @@ class RunFolder:
 
 
 def restate_run(evidence: Recording, **changes: Any) -> Recording:
-    """Adds later knowledge to a recording and to its file."""
-    write(evidence.path, _restated(read(evidence.path), changes))
+    """Adds later knowledge to a recording, and to its file where it is in one."""
+    if not isinstance(evidence, InMemory):
+        write(evidence.path, _restated(read(evidence.path), changes))
     return replace(evidence, cassette=_restated(evidence.cassette, changes))
 
 

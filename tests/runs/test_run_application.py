@@ -99,7 +99,10 @@ FAULTS: Final[dict[Fault, set[str]]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.every_run
 def test_a_planted_fault_is_found_and_no_other(fault: Fault, tmp_path: Path) -> None:
-    assert violated(ran(Application(faults=frozenset({fault})), tmp_path).report) == FAULTS[fault]
+    assert (
+        violated(ran(Application(faults=frozenset({fault})), tmp_path, is_kept=False).report)
+        == FAULTS[fault]
+    )
 
 
 def test_a_finding_is_shown_before_the_next_scenario_begins(tmp_path: Path) -> None:
@@ -121,9 +124,9 @@ def test_a_finding_is_shown_before_the_next_scenario_begins(tmp_path: Path) -> N
 def test_a_limit_that_is_sold_as_a_finish_is_found(tmp_path: Path) -> None:
     faults: frozenset[Fault] = frozenset({"finish-for-limit"})
     names = ("app-answer", "app-length")
-    outcome = ran(Application(faults=faults), tmp_path / "sold", scenarios=names)
+    outcome = ran(Application(faults=faults), tmp_path / "sold", is_kept=False, scenarios=names)
     assert violated(outcome.report) == {"hop/reason-kept"}
-    outcome = ran(Application(), tmp_path / "told", scenarios=names)
+    outcome = ran(Application(), tmp_path / "told", is_kept=False, scenarios=names)
     assert violated(outcome.report) == set()
     assert outcome.report.verdicts["hop/reason-kept"] is Verdict.PASS
 
@@ -174,7 +177,7 @@ def test_request_shows_the_owner(holds: dict[str, bool], verdict: Verdict, tmp_p
 
 
 def test_of_five_faults_exactly_these_are_found(tmp_path: Path) -> None:
-    found = violated(ran(Application(faults=frozenset(FAULTS)), tmp_path).report)
+    found = violated(ran(Application(faults=frozenset(FAULTS)), tmp_path, is_kept=False).report)
     # Without its signature no thinking goes back, so nothing goes back shortened.
     unseen = {"history/messages/turn-unchanged"}
     assert found == {rule for rules in FAULTS.values() for rule in rules} - unseen
@@ -299,6 +302,8 @@ PAIRS: Final[tuple[tuple[Fault, Fault], ...]] = tuple(combinations(FAULTS, 2))
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_two_planted_faults_are_two_findings(one: Fault, other: Fault, tmp_path: Path) -> None:
-    found = violated(ran(Application(faults=frozenset({one, other})), tmp_path).report)
+    found = violated(
+        ran(Application(faults=frozenset({one, other})), tmp_path, is_kept=False).report
+    )
     assert found & (FAULTS[one] - FAULTS[other])
     assert found & (FAULTS[other] - FAULTS[one])

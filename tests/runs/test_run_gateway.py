@@ -45,7 +45,7 @@ def ran(
     scenarios: Sequence[Scenario] = (),
     **changes: object,
 ) -> RunOutcome:
-    options = replace(OPTIONS, save=folder, **changes)  # type: ignore[arg-type]  # by name
+    options = replace(OPTIONS, **changes)  # type: ignore[arg-type]  # by name
 
     async def go() -> RunOutcome:
         async with serve_upstream(0) as upstream:
@@ -73,7 +73,7 @@ def test_only_scenarios_for_gateways_are_run(tmp_path: Path) -> None:
 
 
 def test_both_hops_are_in_one_recording_and_judged_the_same_offline(tmp_path: Path) -> None:
-    outcome = ran(Gateway(trims=True), tmp_path)
+    outcome = ran(Gateway(trims=True), tmp_path, save=tmp_path)
     (path,) = tmp_path.rglob("gateway-answer.cassette.jsonl")
     hops = [(each.hop, each.role) for each in read(path).exchanges]
     assert hops[:2] == [("downstream", "stream"), ("upstream", "stream")]
@@ -88,7 +88,7 @@ def test_both_hops_are_in_one_recording_and_judged_the_same_offline(tmp_path: Pa
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("before", [b"\xef\xbb\xbf", b"NaN", b"\xff\x00", b'{"a":"\\ud800"}'])
 def test_what_a_gateway_asks_is_read_back_whole(before: bytes, tmp_path: Path) -> None:
-    outcome = ran(Gateway(spoils=before), tmp_path)
+    outcome = ran(Gateway(spoils=before), tmp_path, save=tmp_path)
     (path,) = tmp_path.rglob("gateway-answer.cassette.jsonl")
     asked = [each.request for each in read(path).exchanges if each.hop == "upstream"]
     assert asked
@@ -119,7 +119,7 @@ def test_gateway_fault_is_found(gateway: Gateway, found: tuple[str, str], tmp_pa
 def test_an_answer_from_a_cache_is_reported_and_not_blamed(tmp_path: Path) -> None:
     whole = [each for each in load_scenarios(["gateway-answer"]) if each.steps]
     again = [structs.replace(each, name="gateway-again") for each in whole]
-    outcome = ran(Gateway(caches=True), tmp_path, [*whole, *again])
+    outcome = ran(Gateway(caches=True), tmp_path, [*whole, *again], save=tmp_path)
     assert violated_steps(outcome.report) == set()
     text = "openai.chat gateway-again/body answered without asking the upstream"
     assert any(note.startswith(text) for note in outcome.report.notes)
@@ -135,7 +135,7 @@ def test_what_a_gateway_refuses_by_itself_is_one_finding(tmp_path: Path) -> None
 def test_a_gateway_need_not_write_a_summary_by_a_call_of_its_own(tmp_path: Path) -> None:
     summary = [each for each in load_scenarios(["gateway-summary"]) if each.steps]
     gateway = Translator("chat", change=forgets)
-    outcome = ran(gateway, tmp_path, summary, dialects=("openai.responses",))
+    outcome = ran(gateway, tmp_path, summary, dialects=("openai.responses",), save=tmp_path)
     (path,) = tmp_path.rglob("gateway-summary.cassette.jsonl")
     assert sum(each.hop == "upstream" for each in read(path).exchanges) == 4
     assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/hop-thinking"}
@@ -179,7 +179,7 @@ WAYS = [(here, behind) for here in APIS for behind in APIS]
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize(("here", "upstream"), WAYS, ids=str)
 def test_a_right_translation_has_no_finding(here: Api, upstream: Api, tmp_path: Path) -> None:
-    outcome = ran(Translator(upstream), tmp_path, dialects=(APIS[here],))
+    outcome = ran(Translator(upstream), tmp_path, dialects=(APIS[here],), save=tmp_path)
     assert violated_steps(outcome.report) == set()
     assert outcome.unanswered == ()
     (path,) = tmp_path.rglob("gateway-tools.cassette.jsonl")

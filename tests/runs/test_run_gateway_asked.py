@@ -76,7 +76,9 @@ LOSSES: list[tuple[str, Rewrite]] = [
 
 @pytest.mark.parametrize(("rule", "rewrite"), LOSSES)
 def test_loss_is_found_by_its_rule_alone(rule: str, rewrite: Rewrite, tmp_path: Path) -> None:
-    outcome = ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
+    outcome = ran(
+        Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]), save=tmp_path
+    )
     found = violated_steps(outcome.report)
     assert {each for each, _ in found} == {f"scenario/asked-{rule}"}
     assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == found
@@ -93,7 +95,7 @@ def test_loss_is_found_by_its_rule_alone(rule: str, rewrite: Rewrite, tmp_path: 
 def test_a_finding_shows_what_went_upstream_of_what_its_rule_compares(
     rule: str, rewrite: Rewrite, sent: str, other: str, tmp_path: Path
 ) -> None:
-    ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]))
+    ran(Gateway(rewrites=rewrite), tmp_path, load_scenarios(["gateway-tools"]), save=tmp_path)
     found, *_ = check_paths([tmp_path], trust=[tmp_path], rules=[f"scenario/asked-{rule}"]).findings
     (line,) = found.context
     assert (found.event, line.type) == (0, "http.request")
@@ -140,7 +142,7 @@ def test_what_is_lost_of_two_calls_is_found(
     rule: str, change: Callable[[list[Fields]], list[Fields]], tmp_path: Path
 ) -> None:
     scenarios = load_scenarios(["gateway-two-calls"])
-    outcome = ran(Gateway(rewrites=of_history(change)), tmp_path, scenarios)
+    outcome = ran(Gateway(rewrites=of_history(change)), tmp_path, scenarios, save=tmp_path)
     found = violated_steps(outcome.report)
     assert {where for _, where in found} == {"gateway-two-calls/follow-up"}
     asked = {each for each, _ in found if each.startswith("scenario/asked-")}

@@ -37,16 +37,20 @@ def paths(api: Api) -> list[Path]:
 
 
 def run_recorded(
-    gateway: Gateway | Translator, recordings: Sequence[Path], folder: Path, api: str
+    gateway: Gateway | Translator,
+    recordings: Sequence[Path],
+    folder: Path,
+    api: str,
+    save: Path | None = None,
 ) -> RunOutcome:
     scenarios = recorded_scenarios(recordings, Rulebook.load())
-    return ran(gateway, folder, scenarios, dialects=(api,), profile=None)
+    return ran(gateway, folder, scenarios, dialects=(api,), profile=None, save=save)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("api", APIS.values())
 def test_who_passes_on_has_no_finding_whatever_was_recorded(api: str, tmp_path: Path) -> None:
-    outcome = run_recorded(Gateway(), [SHIPPED / api], tmp_path, api)
+    outcome = run_recorded(Gateway(), [SHIPPED / api], tmp_path, api, tmp_path)
     assert violated_steps(outcome.report) == set()
     assert outcome.scenarios >= 10
     assert violated_steps(check_paths([tmp_path], trust=[tmp_path])) == set()
@@ -132,7 +136,7 @@ def test_who_refuses_what_breaks_binding_rule_is_right(tmp_path: Path, *, is_bro
     if is_broken:
         text = path.read_text("utf-8").replace("chat.completion.chunk", "something.else")
         path.write_text(text, "utf-8")
-    outcome = run_recorded(Strict(), [path], tmp_path / "run", "openai.chat")
+    outcome = run_recorded(Strict(), [path], tmp_path / "run", "openai.chat", tmp_path / "run")
     found = {rule for rule, _ in violated_steps(outcome.report)}
     assert ("scenario/ending" in found) is not is_broken
     notes = [note for note in outcome.report.notes if "was refused, as it may be" in note]
@@ -176,7 +180,7 @@ def test_recordings_of_one_name_are_distinguished(tmp_path: Path) -> None:
 
 
 def test_both_sides_are_kept_with_what_was_known_of_the_recording(tmp_path: Path) -> None:
-    run_recorded(Translator("messages"), paths("messages")[:1], tmp_path, "openai.chat")
+    run_recorded(Translator("messages"), paths("messages")[:1], tmp_path, "openai.chat", tmp_path)
     (path,) = tmp_path.rglob("thinking-then-text.cassette.jsonl")
     cassette = read(path)
     assert [each.hop for each in cassette.exchanges] == ["downstream", "upstream"]
