@@ -345,8 +345,8 @@ def kind_of(payload: Any) -> str:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_any_recorded_value_may_be_another_one(dialect: str, read_stream: ReadStream) -> None:
+    seen: set[tuple[Any, ...]] = set()
     for frames in recorded_frames(dialect):
-        seen: set[tuple[Any, ...]] = set()
         for number, frame in enumerate(frames):
             payload = payload_of(frame)
             places = paths(payload) if isinstance(payload, dict) else []

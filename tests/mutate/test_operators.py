@@ -83,14 +83,6 @@ def test_operator_acts_on_a_shipped_recording(operator: Operator) -> None:
     assert any(True for stream in streams() for _ in make_mutants(operator, stream, most=9))
 
 
-@pytest.mark.one_in(6)
-@each_in_blocks(24, lambda: OPERATORS)
-def test_mutants_differ_from_their_base(operator: Operator) -> None:
-    for stream in streams():
-        for mutant in make_mutants(operator, stream, most=2):
-            assert mutant.exchange != stream.exchange
-
-
 @pytest.mark.one_in(3)
 @each_in_blocks(24, lambda: OF_FEW_EVENTS)
 def test_pieces_that_were_not_edited_keep_their_bytes(operator: Operator) -> None:

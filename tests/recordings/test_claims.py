@@ -131,10 +131,10 @@ def _profiles_against(recording: Recording, rules: list[str]) -> list[str]:
     return sorted(found - {"strict"}, key=lambda name: (name != "lenient", name))[:_NAMED]
 
 
-def assert_reported(folder: Path, step: int) -> tuple[int, int]:
-    """Tries every recording with every excuse, and with every `step`-th claim."""
+def assert_reported(folder: Path, every: int, step: int) -> tuple[int, int]:
+    """Tries one of `every` recordings, with every `step`-th excuse and claim."""
     tried, honoured = 0, 0
-    for path in sorted(folder.rglob("*.jsonl")):
+    for path in sorted(folder.rglob("*.jsonl"))[::every]:
         recording = open_recording(path)
         evident = failed(judged(stating(recording)))
         rules = sorted({rule for _, _, rule in evident})
@@ -156,14 +156,14 @@ def assert_reported(folder: Path, step: int) -> tuple[int, int]:
 
 @pytest.mark.slow
 def test_no_word_of_a_recording_silences_a_rule_unseen(elsewhere: Path) -> None:
-    tried, honoured = assert_reported(elsewhere, 17)
+    tried, honoured = assert_reported(elsewhere, 4, 13)
     assert tried > 150
     assert honoured > 10
 
 
 @pytest.mark.long
 def test_no_word_of_any_recording_silences_a_rule_unseen(elsewhere: Path) -> None:
-    tried, honoured = assert_reported(elsewhere, 1)
+    tried, honoured = assert_reported(elsewhere, 1, 1)
     assert tried > 150
     assert honoured > 300
 

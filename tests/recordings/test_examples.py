@@ -157,6 +157,7 @@ def test_no_folder_is_no_example(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 MUTANTS = shipped.cassettes() / "mutants"
+PAGES = Path(__file__).parents[2] / "docs" / "rules"
 SHOWN = sorted(
     rule.id
     for suite in shipped_suites()
@@ -165,9 +166,16 @@ SHOWN = sorted(
 )
 
 
-@pytest.mark.slow
 @each(SHOWN)
 def test_a_shipped_mutant_is_an_example(rule: str) -> None:
+    """Its page shows it; `tests/report/test_pages.py` makes every page anew."""
+    page = (PAGES / f"{rule}.md").read_text(encoding="utf-8")
+    for part in ("\n## Passes\n", "\n## Fails\n", "\n> "):
+        assert part in page
+
+
+@each(SHOWN[::100])
+def test_an_example_names_the_finding(rule: str) -> None:
     found = rule_example(rule)
     assert found is not None
     assert found.finding is not None

@@ -237,7 +237,7 @@ def leaks(data: str | bytes) -> bool:
 def table() -> Iterator[tuple[str, str]]:
     for at, place in enumerate(PLACES):
         for number, name in enumerate(SPELLINGS):
-            if (at + number) % 5 == 0:
+            if (at + number) % 9 == 0:
                 yield place, name
 
 
