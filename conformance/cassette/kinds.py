@@ -87,7 +87,7 @@ def _is_own(kind: Importer) -> bool:
 
 
 def _is_last_resort(kind: Importer) -> bool:
-    from conformance.cassette.own_kinds import ANSWER  # noqa: PLC0415  # as above
+    from conformance.cassette.importers.bodies import ANSWER  # noqa: PLC0415  # as above
 
     return kind is ANSWER
 
@@ -101,15 +101,17 @@ def _is_of(kind: Importer, file: ForeignFile) -> bool:
 
 def all_kinds() -> tuple[Importer, ...]:
     """Ours, then those of other distributions."""
+    from conformance.cassette.importers.bodies import ANSWER  # noqa: PLC0415  # as above
     from conformance.cassette.importers.registry import load_importers  # noqa: PLC0415  # 20 ms that few files need
-    from conformance.cassette.own_kinds import ANSWER, OWN  # noqa: PLC0415  # as above
+    from conformance.cassette.own_kinds import OWN  # noqa: PLC0415  # as above
 
     return (*OWN, ANSWER, *_own_rows(), *load_importers())
 
 
 def _candidate_kinds(file: ForeignFile, *, in_folders: bool = False) -> Iterator[Importer]:
     yield CASSETTE
-    from conformance.cassette.own_kinds import ANSWER, OWN  # noqa: PLC0415  # as above
+    from conformance.cassette.importers.bodies import ANSWER  # noqa: PLC0415  # as above
+    from conformance.cassette.own_kinds import OWN  # noqa: PLC0415  # as above
 
     yield from (kind for kind in OWN if kind is not CASSETTE and kind.may_read(file))
     if in_folders:
