@@ -139,8 +139,7 @@ class Judge:
         slices, opening = self._slices[group.number], self._opening[group.number]
         slice_ = slices.get(key)
         if slice_ is None:
-            first = step_code(letter, ages=True, opens=True)
-            if not group.step(opening, letter, first).opened:
+            if not group.step(opening, letter, step_code(letter, ages=True, opens=True)).opened:
                 return
             slice_ = slices[key] = Slice(key, opening, len(group.machines), self.context)
         self._take_event(group, slice_, letter, event, opens=True)
@@ -374,6 +373,8 @@ class Judge:
             if group.outlives_answers and not is_last:
                 continue
             slices = self._slices[group.number].values()
+            if not slices:
+                continue
             acts = [(slice_, act) for slice_ in slices for act in group.ends(slice_.state)]
             # In the order in which their rules opened the slices.
             for slice_, act in sorted(acts, key=lambda each: each[0].opened[each[1][0]]):
