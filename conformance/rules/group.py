@@ -15,20 +15,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.core.events import Event
 from conformance.rules.forms.base import (
     FIRED,
     SILENT,
+    Act,
     Key,
     Letter,
     Machine,
     Names,
+    Report,
     State,
     failure_text,
 )
-from conformance.rules.joint_steps import AGES, OPENS, JointState, JointStep, PlacedAct
 from conformance.rules.paths import MISSING, Getter, getter
 from conformance.rules.patterns import is_number
 
@@ -36,6 +37,62 @@ MOST_STATES: Final = 2048
 MOST_LETTERS: Final = 1024
 MOST_STEPS: Final = 1 << 13
 LONGEST_KEY: Final = 256
+
+# The act for the rule at a position, with its bound `perform`.
+PlacedAct = tuple[int, Callable[..., Report], Act]
+
+
+_AGES: Final = 1
+OPENS: Final = 2
+
+
+def step_code(letter: Letter, *, ages: bool, opens: bool) -> int:
+    """A letter with all its meaning: `ages` for the first of a frame, `opens` with all fields."""
+    base = max(letter.code, 0)
+    return base | (_AGES if ages else 0) | (OPENS if opens else 0)
+
+
+class JointState:
+    """The states of a group's rules in one slice, None for a rule that does not have the slice.
+
+    It caches its successors: by letter, at the beginning of the next frame (`aged`), with another
+    part at one position (`replaced`), and where acts made rules fire (`fires`).
+    """
+
+    __slots__ = (
+        *("aged", "ends", "fired", "fires", "keeps", "parts", "placed", "replaced", "settled"),
+        *("steps", "waits"),
+    )
+
+    def __init__(self, parts: tuple[State, ...], *, waits: bool, fired: int) -> None:
+        self.parts = parts
+        self.waits = waits
+        self.fired = fired  # a bit for each position
+        self.steps: dict[int, JointStep] = {}
+        self.settled: dict[bool, JointStep] = {}
+        self.replaced: dict[tuple[int, State], JointState] = {}
+        self.fires: dict[tuple[int, ...], JointState] = {}
+        self.placed: int | None = None
+        self.aged: tuple[State, ...] | None = None
+        self.ends: tuple[PlacedAct, ...] | None = None
+        self.keeps: tuple[tuple[int, Callable[[], Any]], ...] | None = None
+
+    def forget(self) -> None:
+        """Lets go of the states that it leads to."""
+        self.steps.clear()
+        self.settled.clear()
+        self.replaced.clear()
+        self.fires.clear()
+
+
+class JointStep(NamedTuple):
+    """The next state after a letter, the acts, who opens the slice, and who met a cap."""
+
+    state: JointState
+    acts: tuple[PlacedAct, ...]
+    rare: bool = False  # there is more to it than that
+    opened: tuple[int, ...] = ()
+    failed: tuple[tuple[int, str], ...] = ()
 
 
 class Group:
@@ -192,7 +249,7 @@ class Group:
         found = state.steps.get(code) if letter.code >= 0 else None
         if found is None:
             found = self._joint_step(
-                state, letter, ages=bool(code & AGES), opens=bool(code & OPENS)
+                state, letter, ages=bool(code & _AGES), opens=bool(code & OPENS)
             )
             if letter.code >= 0:
                 self._count_step()
@@ -222,10 +279,8 @@ class Group:
                 acts += [(at, act.perform, act) for act in due]
             parts[at] = part
         rare = bool(opened or failed) or letter.code < 0
-        checks = tuple(act.check for _, _, act in acts if act.check is not None)
-        others = tuple(each for each in acts if each[2].check is None)
         following = self.state(tuple(parts))
-        return JointStep(following, tuple(acts), rare, tuple(opened), tuple(failed), checks, others)
+        return JointStep(following, tuple(acts), rare, tuple(opened), tuple(failed))
 
     def _aged_parts(self, state: JointState) -> tuple[State, ...]:
         """The parts at the beginning of the next frame."""

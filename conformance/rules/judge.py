@@ -31,8 +31,7 @@ from conformance.rules.forms.base import (
 )
 from conformance.rules.forms.compare import BROKEN, BothSides
 from conformance.rules.found import FoundByRules
-from conformance.rules.group import Group
-from conformance.rules.joint_steps import OPENS, JointState, JointStep, PlacedAct, step_code
+from conformance.rules.group import OPENS, Group, JointState, JointStep, PlacedAct, step_code
 from conformance.rules.model import Rule
 from conformance.rules.repetition import Repeated
 from conformance.rules.rule_set import QuietEnd, RuleSet
@@ -103,8 +102,8 @@ class Judge:
             slice_.frame = number
             if step.rare:
                 self._take_rare(group, slice_, letter, step)
-            if acts := step.due(event.data) if step.checks else step.acts:
-                self._perform_acts(group, slice_, acts, event)
+            if step.acts:
+                self._perform_acts(group, slice_, step.acts, event)
             slice_.marks[letter] = now
             if state.waits:
                 self._waiting.append((group, slice_))
@@ -137,12 +136,10 @@ class Judge:
             self._unplaced[group.number] |= unplaced
             return
         slices, opening = self._slices[group.number], self._opening[group.number]
-        slice_ = slices.get(key)
-        if slice_ is None:
-            if not group.step(opening, letter, step_code(letter, ages=True, opens=True)).opened:
-                return
-            slice_ = slices[key] = Slice(key, opening, len(group.machines), self.context)
-        self._take_event(group, slice_, letter, event, opens=True)
+        slice_ = slices.get(key) or Slice(key, opening, len(group.machines), self.context)
+        first = step_code(letter, ages=True, opens=True)
+        if key in slices or group.step(opening, letter, first).opened:
+            self._take_event(group, slices.setdefault(key, slice_), letter, event, opens=True)
 
     def _take_event(
         self, group: Group, slice_: Slice, letter: Letter, event: Event, *, opens: bool
@@ -153,8 +150,8 @@ class Judge:
         slice_.frame = event.number
         if step.rare:
             self._take_rare(group, slice_, letter, step)
-        if acts := step.due(event.data) if step.checks else step.acts:
-            self._perform_acts(group, slice_, acts, event)
+        if step.acts:
+            self._perform_acts(group, slice_, step.acts, event)
         slice_.marks[letter] = (self._order, event.number, event.type)
         if slice_.state.waits:
             self._waiting.append((group, slice_))
@@ -375,9 +372,7 @@ class Judge:
             slices = self._slices[group.number].values()
             if not slices:
                 continue
-            acts = [(slice_, act) for slice_ in slices for act in group.ends(slice_.state)]
-            # In the order in which their rules opened the slices.
-            for slice_, act in sorted(acts, key=lambda each: each[0].opened[each[1][0]]):
+            for slice_, act in _in_order([(s, act) for s in slices for act in group.ends(s.state)]):
                 if is_last or act[0] not in group.kept:
                     self._perform_acts(group, slice_, (act,), end)
             for slice_ in slices:
@@ -398,3 +393,8 @@ class Judge:
                 sides.inconclusive = "" if self.context.whole else BROKEN
                 found.append((self.rules.rules[number].rule, sides))
         return found
+
+
+def _in_order(acts: list[tuple[Slice, PlacedAct]]) -> list[tuple[Slice, PlacedAct]]:
+    """Acts in the order in which their rules opened the slices."""
+    return sorted(acts, key=lambda pair: pair[0].opened[pair[1][0]])

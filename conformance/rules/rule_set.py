@@ -14,8 +14,7 @@ from conformance.rules.compiled import CompiledRule, Listener, Outcomes, compile
 from conformance.rules.dispatch import EventRules, PlacedListener
 from conformance.rules.forms.base import Context, Machine
 from conformance.rules.forms.compare import CompareMachine
-from conformance.rules.group import Group
-from conformance.rules.joint_steps import JointState
+from conformance.rules.group import Group, JointState
 from conformance.rules.model import Rule
 
 MOST_TYPES: Final = 1024

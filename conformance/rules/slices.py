@@ -6,8 +6,7 @@ And what they forget of letters past the cap.
 from __future__ import annotations
 
 from conformance.rules.forms.base import Context, Letter, Slice
-from conformance.rules.group import Group
-from conformance.rules.joint_steps import JointState
+from conformance.rules.group import Group, JointState
 
 
 def carried_on(group: Group, before: Slice, slice_: Slice) -> Slice:

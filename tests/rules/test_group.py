@@ -10,7 +10,7 @@ import conformance
 from conformance.cassette import open_recording
 from conformance.core.shipped import cassettes
 from conformance.rules import group
-from conformance.rules.joint_steps import JointState
+from conformance.rules.group import JointState
 
 STREAMS = sorted((cassettes() / "mutants" / "wire").glob("responses*/**/*.jsonl"))[::6]
 

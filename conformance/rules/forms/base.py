@@ -30,7 +30,6 @@ from conformance.rules.forms.reading import FormReader
 from conformance.rules.node import Node
 from conformance.rules.patterns import RequestValues
 from conformance.rules.repetition import Columns, Stretch
-from conformance.rules.schemas import Check
 
 T = TypeVar("T")
 
@@ -209,8 +208,6 @@ class Act:
     """
 
     collects: ClassVar[bool] = False  # the order of what it reads matters
-    check: Check | None = None
-    """Where this holds for an event's data, `perform` would report nothing and change nothing."""
 
     def perform(self, slice_: Slice, event: Event) -> Report:
         raise NotImplementedError

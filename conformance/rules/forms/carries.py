@@ -134,7 +134,6 @@ class _CheckFields(Act):
     def __init__(self, rows: Mapping[str, CarriedField], *, is_first: bool) -> None:
         self.payload = CarriedValue([(tuple(path.split(".")), row) for path, row in rows.items()])
         self.is_first = is_first
-        self.check = None if is_first else self.payload.is_sound
         self._worded = tuple(plain_path(path) for path, row in rows.items() if row.words)
 
     def perform(self, slice_: Slice, event: Event) -> Report:

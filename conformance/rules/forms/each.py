@@ -91,7 +91,6 @@ class _CheckSchema(Act):
         self.test = test
         self.is_first = is_first
         self._is_valid = test.is_valid
-        self.check = None if is_first else test.is_valid
         self._column_tests = lru_cache(maxsize=256)(partial(_column_tests, test.schema))
 
     def perform(self, slice_: Slice, event: Event) -> Report:
