@@ -8,7 +8,8 @@ import sys
 from typing import Final
 
 _INTERRUPTED: Final = 130
-_GARBAGE: Final = 50_000  # objects to come before garbage is looked for among them
+# Objects to come before garbage is looked for among them: more than one short check makes.
+_GARBAGE: Final = 200_000
 
 
 def main() -> int:

@@ -2,17 +2,17 @@
 
 Kinds with characteristic first bytes come first, then those known by name; one JSON value is an
 answer if no other kind takes it. Rows of `conformance.yaml` and kinds of other distributions come
-after ours, and are loaded only then.
+after ours. Each is loaded only when its turn comes: a check of cassettes needs no other kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import Final
 
 from msgspec.structs import replace
 
+from conformance.cassette.cassette_kind import CASSETTE
 from conformance.cassette.content import described_content
 from conformance.cassette.importers import (
     ForeignFile,
@@ -20,73 +20,7 @@ from conformance.cassette.importers import (
     Importer,
     NothingJudgedError,
 )
-from conformance.cassette.importers.answer_lists import ANSWERS
-from conformance.cassette.importers.bodies import ANSWER, EVENTS, LINES, MESSAGES, PAYLOADS, TEXT
-from conformance.cassette.importers.chunk_lists import ARRAY, TIMED, WRAPPED
-from conformance.cassette.importers.curl_head import IMPORTER as CURL_HEAD
-from conformance.cassette.importers.curl_trace import IMPORTER as CURL_TRACE
-from conformance.cassette.importers.message_lines import IMPORTER as MESSAGE_LINES
-from conformance.cassette.importers.mitmproxy import IMPORTER as MITMPROXY
-from conformance.cassette.importers.ogx import IMPORTER as OGX
-from conformance.cassette.importers.recorders.batches import BATCHES
-from conformance.cassette.importers.recorders.reading import importer_of
-from conformance.cassette.importers.recorders.table import ROWS
-from conformance.cassette.importers.session_logs import SESSION_LOGS
-from conformance.cassette.importers.telemetry import IMPORTER as TELEMETRY
-from conformance.cassette.read import read
 from conformance.core.errors import CassetteError
-
-_HEADER: Final = b'{"cassette":'
-_CERTAIN: Final = (".sse", ".ndjson", ".eventstream", ".eventstream.bin")
-
-
-def _is_cassette(file: ForeignFile) -> bool:
-    """By its name, or by its first line where the name leaves it open. Raises CassetteError."""
-    if is_named(file.name):
-        return file.name.endswith(CASSETTE.suffixes[0])
-    return file.head.lstrip().replace(b" ", b"").startswith(_HEADER)
-
-
-def _read_cassette(file: ForeignFile) -> ImportedRecording | None:
-    return ImportedRecording(read(file.path)) if _is_cassette(file) else None
-
-
-CASSETTE: Final = Importer(
-    "cassette",
-    (".cassette.jsonl", ""),
-    _is_cassette,
-    _read_cassette,
-    says="a cassette: exchanges with requests, chunks and times, exact to the byte",
-    trusted="as the header says",
-    keeps="request, head, times",
-)
-RECORDERS: Final = tuple(map(importer_of, ROWS))
-"""Files of other people's recorders, each by its row."""
-_RESULTS: Final = tuple(map(importer_of, BATCHES))  # before lines that may be payloads of a stream
-OWN: Final = (
-    *(
-        CASSETTE,
-        CURL_TRACE,
-        CURL_HEAD,
-        EVENTS,
-        *SESSION_LOGS,
-        *_RESULTS,
-        TELEMETRY,
-        MESSAGE_LINES,
-        TIMED,
-        WRAPPED,
-        LINES,
-        PAYLOADS,
-        MESSAGES,
-    ),
-    *(OGX, *RECORDERS, ANSWERS, ARRAY, MITMPROXY, TEXT),
-)
-"""Our own kinds except the last resort."""
-
-
-def is_named(name: str) -> bool:
-    """Whether a name (in lower case, without `.gz`) says by itself that a file holds streams."""
-    return name.endswith((CASSETTE.suffixes[0], *_CERTAIN))
 
 
 def read_file(file: ForeignFile) -> ImportedRecording:
@@ -98,16 +32,16 @@ def read_file(file: ForeignFile) -> ImportedRecording:
     fault: CassetteError | None = None
     _ = file.data  # once, and its first bytes with it
     for kind in _candidate_kinds(file):
-        if kind is ANSWER and fault is not None:
+        if fault is not None and _is_last_resort(kind):
             break  # it would take broken files, too
-        if kind in OWN and isinstance(fault, NothingJudgedError):
+        if isinstance(fault, NothingJudgedError) and _is_own(kind):
             continue
         try:
             found = kind.read(file)
         except CassetteError as err:
-            if kind in OWN and isinstance(err, NothingJudgedError):
+            if isinstance(err, NothingJudgedError) and _is_own(kind):
                 fault = err
-            elif kind in OWN and _is_of(kind, file):
+            elif _is_own(kind) and _is_of(kind, file):
                 raise  # any later kind would know less about it
             else:
                 fault = fault or err
@@ -146,6 +80,18 @@ def known_as(file: ForeignFile) -> Recognition:
     return found
 
 
+def _is_own(kind: Importer) -> bool:
+    from conformance.cassette.own_kinds import OWN  # noqa: PLC0415  # what a cassette does without
+
+    return kind in OWN
+
+
+def _is_last_resort(kind: Importer) -> bool:
+    from conformance.cassette.importers.bodies import ANSWER  # noqa: PLC0415  # as above
+
+    return kind is ANSWER
+
+
 def _is_of(kind: Importer, file: ForeignFile) -> bool:
     try:
         return kind.recognises(file)
@@ -155,13 +101,19 @@ def _is_of(kind: Importer, file: ForeignFile) -> bool:
 
 def all_kinds() -> tuple[Importer, ...]:
     """Ours, then those of other distributions."""
+    from conformance.cassette.importers.bodies import ANSWER  # noqa: PLC0415  # as above
     from conformance.cassette.importers.registry import load_importers  # noqa: PLC0415  # 20 ms that few files need
+    from conformance.cassette.own_kinds import OWN  # noqa: PLC0415  # as above
 
     return (*OWN, ANSWER, *_own_rows(), *load_importers())
 
 
 def _candidate_kinds(file: ForeignFile, *, in_folders: bool = False) -> Iterator[Importer]:
-    yield from (kind for kind in OWN if kind.may_read(file))
+    yield CASSETTE
+    from conformance.cassette.importers.bodies import ANSWER  # noqa: PLC0415  # as above
+    from conformance.cassette.own_kinds import OWN  # noqa: PLC0415  # as above
+
+    yield from (kind for kind in OWN if kind is not CASSETTE and kind.may_read(file))
     if in_folders:
         yield ANSWER  # loading foreign kinds costs 20 ms, so only if no other kind knows the file
     from conformance.cassette.importers.registry import load_importers  # noqa: PLC0415  # as above

@@ -16,6 +16,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from conformance.cassette.cassette_kind import CASSETTE, is_named
 from conformance.cassette.connections import (
     carried_exchanges,
     carried_layouts,
@@ -24,7 +25,7 @@ from conformance.cassette.connections import (
 )
 from conformance.cassette.header import Cassette, Header
 from conformance.cassette.importers import ForeignFile
-from conformance.cassette.kinds import CASSETTE, Recognition, is_named, known_as, read_file
+from conformance.cassette.kinds import Recognition, known_as, read_file
 from conformance.cassette.positions import Layout, cassette_layout
 from conformance.cassette.read import read
 from conformance.cassette.source import plain_name

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import fields
 
 from conformance.core.events import Event
 
@@ -31,7 +30,7 @@ class WireKeys(Struct, frozen=True):
     unrolling: tuple[str, ...] = ()
 
     def __or__(self, other: WireKeys) -> WireKeys:
-        names = [each.name for each in fields(self)]
+        names = self.__struct_fields__
         joined = {n: (*getattr(self, n), *getattr(other, n)) for n in names}
         return WireKeys(**{name: tuple(dict.fromkeys(keys)) for name, keys in joined.items()})
 

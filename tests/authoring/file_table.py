@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance.cassette.importers import Importer
 from conformance.cassette.importers.bodies import ANSWER
-from conformance.cassette.kinds import OWN
+from conformance.cassette.own_kinds import OWN
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "files.md"
 _HEAD: Final = (

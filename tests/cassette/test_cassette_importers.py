@@ -14,6 +14,7 @@ from conformance.cassette.importers import registry
 from conformance.core.errors import CassetteError
 from conformance.recordings.check import check_paths
 
+CASSETTES = Path(__file__).parents[2] / "cassettes"
 GOOD = """
 from conformance.cassette import Cassette, Header
 from conformance.cassette.importers import ImportedRecording, Importer
@@ -161,14 +162,21 @@ def test_a_layout_for_each_exchange_or_none(tmp_path: Path, install: Install) ->
     assert open_recording(taped(tmp_path)).locate(1, [-1, 0]) == [1, 1]
 
 
-def test_formats_of_ours_load_no_importer(tmp_path: Path) -> None:
-    path = taped(tmp_path, FRAME, "a.sse")
+def loaded_by(path: Path, *modules: str) -> str:
+    """Which of these modules a process has loaded that opened the file."""
     code = (
         "import sys; from conformance.cassette import open_recording;"
-        "open_recording(sys.argv[1]);"
-        "print({'yaml', 'conformance.cassette.importers.registry'} & set(sys.modules))"
+        "open_recording(sys.argv[1]); print({*sys.argv[2:]} & set(sys.modules))"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == "set()"
+    command = [sys.executable, "-c", code, str(path), *modules]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_formats_of_ours_load_no_importer(tmp_path: Path) -> None:
+    path = taped(tmp_path, FRAME, "a.sse")
+    assert loaded_by(path, "yaml", "conformance.cassette.importers.registry") == "set()"
+
+
+def test_a_cassette_loads_no_other_kind() -> None:
+    path = next(CASSETTES.rglob("*.cassette.jsonl"))
+    assert loaded_by(path, "conformance.cassette.own_kinds") == "set()"

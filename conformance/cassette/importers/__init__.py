@@ -1,7 +1,7 @@
 """Kinds of files that hold recorded streams: how each is recognised and read.
 
 A kind is one value, an `Importer`. Ours are modules of this package, and
-`conformance.cassette.kinds` lists them in the order in which they are tried; any installed
+`conformance.cassette.own_kinds` lists them in the order in which they are tried; any installed
 distribution adds its own by an entry point of the group `conformance.importers`, whose object is
 such a value. These are loaded with the first file that is none of our kinds (`registry.py`). A
 fault of their code is reported in one line that names the distribution; other files are still read.
