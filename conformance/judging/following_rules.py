@@ -219,6 +219,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("calls-as-made", "history/calls/asked", "*/result-asked"),
         *("history/calls/ids-distinct", *_OF_PLACES),
     ),
+    "thinking-as-received": ("sealed-unchanged",),
+    "output-as-came": ("sealed-unchanged", "history/returned/calls-as-made"),
     "text-as-said": (
         *("history/returned/text-kept", "*/round-text-as-said"),
         *("signed-unchanged", "turn-signed", "turn-unchanged"),
