@@ -142,6 +142,9 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # A piece outside its item, or its turn, is none of what the whole is compared with.
     **dict.fromkeys(("message-agrees", "raw-agrees"), ("item-opened", "item-over")),
     "turn-last": ("item-opened", "item-over"),
+    # An id that is taken is that of an item, or a turn, of before.
+    **dict.fromkeys(("item-opened", "question-as-asked"), ("item-stays",)),
+    "turn-own-id": ("turn-as-answered",),
     "turn-finished": ("turn-ended",),
     "turn-agrees": ("turn-named",),
     "turn-own-id": ("turn-closed",),
