@@ -128,6 +128,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # Who begins a message, an item or a part under another name, or where it is not read, leaves
     # open what it was to close, and states what nobody began.
     "part-announced": (*_OF_BUS, "tool-state"),
+    "part-over": ("part-announced", "part-stays", "part-ends-once"),
     "message-announced": ("event-fields",),
     "error-reported": ("event-fields", "message-announced", "error-said"),
     "idle-sent": ("event-fields", "part-stays"),
