@@ -145,10 +145,9 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turn-last": ("item-opened", "item-over"),
     # An id that is taken is that of an item, or a turn, of before.
     **dict.fromkeys(("item-opened", "question-as-asked"), ("item-stays",)),
-    "turn-own-id": ("turn-as-answered",),
     "turn-finished": ("turn-ended",),
     "turn-agrees": ("turn-named",),
-    "turn-own-id": ("turn-closed",),
+    "turn-own-id": ("turn-closed", "turn-as-answered"),
     "result-once": ("line-once",),
     "call-ended": ("call-told-first", "call-told-once"),
     "tool-resulted": ("tool-lifecycle",),
