@@ -128,6 +128,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # Who begins a message, an item or a part under another name, or where it is not read, leaves
     # open what it was to close, and states what did not begin.
     "part-announced": (*_OF_BUS, "tool-state"),
+    "part-over": ("part-announced", "part-stays", "part-ends-once"),
     "message-announced": ("event-fields",),
     "error-reported": ("event-fields", "message-announced", "error-said"),
     "idle-sent": ("event-fields", "part-stays"),
@@ -142,9 +143,11 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # A piece outside its item, or its turn, is none of what the whole is compared with.
     **dict.fromkeys(("message-agrees", "raw-agrees"), ("item-opened", "item-over")),
     "turn-last": ("item-opened", "item-over"),
+    # An id that is taken is that of an item, or a turn, of before.
+    **dict.fromkeys(("item-opened", "question-as-asked"), ("item-stays",)),
     "turn-finished": ("turn-ended",),
     "turn-agrees": ("turn-named",),
-    "turn-own-id": ("turn-closed",),
+    "turn-own-id": ("turn-closed", "turn-as-answered"),
     "result-once": ("line-once",),
     "call-ended": ("call-told-first", "call-told-once"),
     "tool-resulted": ("tool-lifecycle",),
@@ -219,6 +222,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("calls-as-made", "history/calls/asked", "*/result-asked"),
         *("history/calls/ids-distinct", *_OF_PLACES),
     ),
+    "thinking-as-received": ("sealed-unchanged",),
+    "output-as-came": ("sealed-unchanged", "history/returned/calls-as-made"),
     "text-as-said": (
         *("history/returned/text-kept", "*/round-text-as-said"),
         *("signed-unchanged", "turn-signed", "turn-unchanged"),

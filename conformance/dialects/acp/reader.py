@@ -84,6 +84,8 @@ class AcpReader(ProgramReader[TurnMessages]):
         self._sessions: set[str] = set()  # that the client asked for or in
         self._opening: set[str | int] = set()  # requests for one that wait for its name
         self._loading: dict[str | int, str] = {}  # those that wait, with their sessions
+        self._lacking: set[str] = set()  # sessions whose replay lacks something, till a prompt
+        self._has_strayed = False  # an update of no known session came while one was loaded
         self._loaded = LoadedSessions()
         self._pending: dict[str, dict[str | int, str]] = {"client": {}, "agent": {}, "any": {}}
         super().__init__(reading)
@@ -108,12 +110,14 @@ class AcpReader(ProgramReader[TurnMessages]):
     def _read_update(self, params: dict[str, Any]) -> None:
         update = mapping(params.get("update"))
         kind = string(update.get("sessionUpdate"))
-        is_replayed = string(params.get("sessionId")) in self._loading.values()
+        session = string(params.get("sessionId"))
+        is_replayed = session in self._lacking or session in self._loading.values()
         if self._is_done and not self._hears_client and (kind in CHUNKS or kind in _OF_NEW_TURNS):
             self._next_answer()
         stated = self._session_stated(params) | ({"replayed": True} if is_replayed else {})
         self._sink.wire(kind if kind in UPDATES else "update.unknown", {**update, **stated})
-        self._loaded.add_update(string(params.get("sessionId")), update, is_replayed=is_replayed)
+        self._has_strayed = self._has_strayed or stated.get("session_known") is False
+        self._loaded.add_update(session, update, is_replayed=is_replayed)
         if self._content.is_over or is_replayed:
             return
         if (chunk := CHUNKS.get(kind)) is not None:
@@ -137,6 +141,7 @@ class AcpReader(ProgramReader[TurnMessages]):
         number = fields.get("id")
         params = mapping(fields.get("params"))
         if method == "session/prompt":
+            self._lacking.discard(string(params.get("sessionId")))
             self._announce_turn(number, string(params.get("sessionId")))
             self._loaded.begin_turn(string(params.get("sessionId")), params.get("prompt"))
         stated = {} if side == "client" else self._session_stated(params)
@@ -156,6 +161,7 @@ class AcpReader(ProgramReader[TurnMessages]):
                 self._opening.add(number)
             if method == _LOADING:
                 self._loading[number] = session
+                self._has_strayed = False
                 self._loaded.begin_load(session)
 
     def _announce_turn(self, number: Any, session: str) -> None:
@@ -184,6 +190,8 @@ class AcpReader(ProgramReader[TurnMessages]):
             self._pending["client"].pop(key)
             self._opening.discard(key)
             self._note_session(result)
+            if of_client == "session/new" and result.get("sessionId"):
+                self._loaded.open(string(result.get("sessionId")))
             fields = {**fields, "request_known": not stops or of_client == "session/prompt"}
         elif key != "" and self._pending["client"]:
             fields = {**fields, "request_known": False}
@@ -196,8 +204,11 @@ class AcpReader(ProgramReader[TurnMessages]):
     def _end_loading(self, number: str | int, *, is_whole: bool) -> None:
         session = self._loading.pop(number, "")
         found = self._loaded.end_load(session) if session else None
-        if found is not None and is_whole:
-            self._sink.wire(LOADED, found)
+        if found is None or not is_whole or self._has_strayed:
+            return
+        if found["lost"]:
+            self._lacking.add(session)
+        self._sink.wire(LOADED, found)
 
     def _read_stop(self, number: str | int, fields: dict[str, Any], result: Any) -> None:
         """The response to a prompt; the turn goes on where one of another session waits."""

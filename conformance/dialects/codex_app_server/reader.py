@@ -23,6 +23,7 @@ from typing import Any, Final
 
 from conformance.core.events import Frame
 from conformance.core.reading import Reading
+from conformance.dialects.codex_app_server.asked import AskedTurns
 from conformance.dialects.codex_app_server.items import OVERFLOW, TurnItems
 from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import elements, event_data, mapping, string, whole
@@ -76,6 +77,7 @@ class AppServerReader(ProgramReader[TurnItems]):
     history = "input"
 
     def __init__(self, reading: Reading) -> None:
+        self._asked = AskedTurns()
         self._counted = ""  # the thread whose tokens were counted last
         self._total: dict[str, int] = {}  # and how many, in all its turns
         super().__init__(reading)
@@ -91,13 +93,15 @@ class AppServerReader(ProgramReader[TurnItems]):
         method = string(fields.get("method"))
         if not method:
             answers = "result" in fields or "error" in fields
-            self._sink.wire("response" if answers else self.unknown, event_data(payload))
+            about = self._asked.respond(fields) if answers else {}
+            self._sink.wire("response" if answers else self.unknown, event_data(payload, **about))
         elif method in METHODS and "id" not in fields:
             self._read_notification(method, mapping(fields.get("params")))
         elif "id" in fields:
             if method == "turn/start" and self._is_done:
                 self._next_answer()
             side = "server" if method.startswith("item/") else "client"
+            self._asked.ask(method, fields, by_client=side == "client")
             self._sink.wire(method if method in _OF_CLIENTS else f"{side}.request", fields)
         else:
             self._sink.wire("server.notification", fields)
@@ -109,7 +113,8 @@ class AppServerReader(ProgramReader[TurnItems]):
         if method in _ITEMS:
             self._wire_item(method, params, item)
         else:
-            self._sink.wire(method, params)
+            about = self._about_start(params) if method == "turn/started" else {}
+            self._sink.wire(method, {**params, **about})
             if method in DELTAS and len(self._streamed) < MOST_OPEN:
                 self._streamed.add(string(params.get("itemId")))
         if self._content.is_over:
@@ -125,11 +130,17 @@ class AppServerReader(ProgramReader[TurnItems]):
         elif method in _TURNS:
             self._read_turn(method, mapping(params.get("turn")))
 
+    def _about_start(self, params: dict[str, Any]) -> dict[str, Any]:
+        name = string(mapping(params.get("turn")).get("id"))
+        return self._asked.start(string(params.get("threadId")), name)
+
     def _wire_item(self, method: str, params: dict[str, Any], item: dict[str, Any]) -> None:
         item_id = item.get("id")
         about: dict[str, Any] = {"itemId": item_id} if isinstance(item_id, str) else {}
         if method == "item/completed":
             about["streamed"] = item_id in self._streamed if about else False
+            if item.get("type") == "userMessage":
+                about |= self._asked.hear(string(params.get("threadId")), item)
             if item.get("type") == "reasoning":
                 about["parts"] = len(elements(item.get("summary")))
             self._streamed.discard(string(item_id))

@@ -10,7 +10,10 @@ Rule 4: a `start` of another message, or behind `[DONE]`, begins the next answer
 Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` ends the semantic events.
 Rule 6: what belongs to a call says whether that call is known (`call_known`), and a whole input
         whether it is what its pieces say together (`input_streamed`), where this is known.
-Rule 7: a `start` that gives a message another id than it has `renames` it.
+Rule 7: a `start` that gives a message another id than it has `renames` it; one whose message is
+        another one than the interface continues, or has the id of an earlier one, is `astray`.
+Rule 8: at the end of the stream the seals and outputs that an interface holds are `ui.held`, one
+        for each part, and those that it sends in a message are `request.part`.
 
 Calls of a UI message stream that an output may belong to.
 
@@ -24,13 +27,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Event, Frame, Request
+from conformance.core.events import Ending, Event, Frame, Request
 from conformance.core.json_values import NOT_JSON
 from conformance.core.reading import Reading
 from conformance.dialects.history import vocabulary
 from conformance.dialects.json_edge import event_data, mapping, objects, string
 from conformance.dialects.open_parts import MOST_OPEN, PartKind
 from conformance.dialects.typed import TypedReader
+from conformance.dialects.vercel_ui.held import HeldParts, sent_parts
 from conformance.dialects.vercel_ui.parts import OVERFLOW, UiParts
 from conformance.dialects.vercel_ui.wire_keys import PARTS
 
@@ -85,7 +89,10 @@ _OF_TOOLS: Final = frozenset(kind for kind in _PARTS if kind.startswith("tool-")
 _OF_TEXTS: Final = frozenset(
     kind for kind in _PARTS if kind.startswith(("reasoning-", "text-"))
 ) - {"reasoning-file"}
-VOCABULARY: Final = vocabulary(NAME, *_PARTS, "error", "data", "part.unknown", OVERFLOW)
+_OF_HISTORY: Final = ("ui.held", "request.part")
+VOCABULARY: Final = vocabulary(
+    NAME, *_PARTS, "error", "data", "part.unknown", *_OF_HISTORY, OVERFLOW
+)
 _REASONS: Final = {"tool-calls": "tool_calls", "content-filter": "content_filter"}
 
 
@@ -98,17 +105,33 @@ class UiMessageReader(TypedReader[UiParts]):
 
     def __init__(self, reading: Reading) -> None:
         self._known = KnownCalls()
+        self._asked: list[dict[str, Any]] = []  # messages of the request
         super().__init__(reading)
 
     def _renew(self) -> None:
         super()._renew()
+        self._held = HeldParts()
         self._is_finished = False
         self._message_id = ""
         self._known.next_message()
 
     def request(self, request: Request) -> list[Event]:
         self._known.read_request(request)
-        return super().request(request)
+        self._asked = list(objects(mapping(request.json).get("messages")))
+        parts = (
+            Event("request.part", {"position": position, **part}, 0, "wire")
+            for position, each in enumerate(self._asked)
+            if each.get("role") == "assistant"
+            for part in sent_parts(each)
+        )
+        return [*super().request(request), *parts]
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        said = super().end(how, number)
+        self._sink.begin(number)
+        for held in self._held.events():
+            self._sink.wire("ui.held", held)
+        return [*said, *self._sink.events()]
 
     def read(self, frame: Frame, payload: Any, number: int) -> list[Event]:
         events = super().read(frame, payload, number)
@@ -130,14 +153,23 @@ class UiMessageReader(TypedReader[UiParts]):
             about = self._about_start(string(fields.get("messageId")))
         known = kind in _PARTS or kind == "error"
         self._sink.wire(kind if known else self.unknown, event_data(payload, **about))
+        self._held.take(kind, fields)
         if not self._content.is_over:
             self._read_part(kind, fields)
 
     def _about_start(self, message_id: str) -> dict[str, Any]:
         """`renames` where a message that has begun is given another id."""
-        renames = bool(self._message_id and message_id not in ("", self._message_id))
-        self._message_id = self._message_id or message_id
-        return {"renames": True} if renames else {}
+        if not self._message_id:
+            self._message_id = message_id
+            return {"astray": self._is_astray(message_id)} if message_id and self._asked else {}
+        return {"renames": True} if message_id not in ("", self._message_id) else {}
+
+    def _is_astray(self, message_id: str) -> bool:
+        """Whether the message is none that can follow those of the request (rule 7)."""
+        last = self._asked[-1]
+        if last.get("role") == "assistant" and last.get("id"):
+            return message_id != string(last["id"])
+        return any(message_id == each.get("id") for each in self._asked)
 
     def _about_call(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
         """What a part of a call is beside those before it (rule 6)."""

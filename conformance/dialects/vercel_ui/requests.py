@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Event
-from conformance.dialects.json_edge import elements, mapping, string
+from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.requests import Continuation, Question, RequestForm
+from conformance.dialects.turns import HistoryEntry, HistoryForm, listed, speaker, spoken
+from conformance.dialects.vercel_ui.held import sent_calls
 
 
 def _ask_body(question: Question) -> dict[str, Any]:
@@ -106,3 +108,17 @@ REQUEST: Final = RequestForm(
     model="model",
     conversation="id",
 )
+
+
+def _read_entry(entry: Any) -> HistoryEntry:
+    """A message; outputs stand in the calls of the model's."""
+    fields = mapping(entry)
+    parts = list(objects(fields.get("parts")))
+    text, calls = spoken(parts), tuple(sent_calls(fields))
+    thoughts = (string(each.get("text")) for each in parts if each.get("type") == "reasoning")
+    thought = "" if text or calls else "".join(thoughts)
+    by = speaker(fields.get("role"))
+    return HistoryEntry(by, text, calls, id=string(fields.get("id")), thought=thought)
+
+
+TURNS: Final = HistoryForm("messages", listed("messages"), _read_entry)

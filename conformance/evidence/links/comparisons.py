@@ -180,7 +180,7 @@ class RepeatedTurns:
             calls = [call for call in calls if call.id]
         yield from returned_calls(answer.calls, answer.sound, calls, self._offered)
         if text := "".join(each.text for each in said):
-            yield returned_text(answer.text, text)
+            yield returned_text(answer.texts, text)
 
     def _kept(self, link: TurnLink) -> Iterator[Event]:
         """What the request sends to a server that keeps the answer."""
@@ -260,7 +260,7 @@ def _judged(
     form = rule.form
     pair = (given, back) if form.left.link == "answer" else (back, given)
     one, other = (each.taken.value() for each in pair)
-    is_left_out = form.are == "equal-or-none" and not pair[1].taken.parts
+    is_left_out = form.may_lack and not pair[1].taken.parts
     if is_left_out or form.holds(one, other):
         fires = form.fires_on(pair[0].taken.parts, pair[1].taken.parts)
         why = _ALONE if form.are == "in-order" else _ONE_EMPTY

@@ -11,7 +11,7 @@ Rule 3: keys besides those that the model wrote are defaults of the client's; nu
 and a key that the schema does not describe where it describes others: such a call is the same.
 Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, and `unmarked`, what
 of that stands between no marks: templates of chats take out what does. A beginning of the text,
-which an attempt that was cut leaves, is added as the text is.
+which an attempt that was cut leaves, or one of its blocks, is added as the text is.
 Rule 5: `turn.doubled` has the `place` of an entry that says word for word what one before it in its
 run says; no other event is made of that entry.
 Rule 6: `turn.misplaced` has the `place` of the entry that stands on the wrong side of the turn.
@@ -82,11 +82,12 @@ def misplaced_entry(place: str) -> Event:
     return Event(MISPLACED, {"place": place}, 0, "wire")
 
 
-def returned_text(said: str, back: str) -> Event:
-    """Rule 4; `said` is spelled."""
-    spelled = one_spelling(back)
+def returned_text(texts: Sequence[str], back: str) -> Event:
+    """Rule 4; `texts` are those of the answer, block by block, spelled."""
+    said, spelled = "".join(texts), one_spelling(back)
     added = spelled.replace(said, "", 1)
-    if len(added) >= _LEAST_AGAIN and said in spelled and said.startswith(added):
+    is_again = said.startswith(added) or added in texts
+    if len(added) >= _LEAST_AGAIN and said in spelled and is_again:
         added = said
     return Event(TEXT, {"text": back, "added": added, "unmarked": _unmarked(added)}, 0, "wire")
 

@@ -41,14 +41,22 @@ REPORTED: Final = frozenset(
 
 Gather = Literal["concat", "list", "sum", "count", "merged"]
 Relation = Literal[
-    "equal", "equal-or-none", "contains", "lacks", "kept", "not-both", "in-order", "greater"
+    "equal",
+    "equal-or-none",
+    "within-or-none",
+    "contains",
+    "lacks",
+    "kept",
+    "not-both",
+    "in-order",
+    "greater",
 ]
 View = Literal["wire", "client"]
 TurnAge = Literal["current", "earlier", "named"]
 Spelling = Literal["exact", "any", "base64"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "list", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = (
-    *("equal", "equal-or-none", "contains", "lacks", "kept"),
+    *("equal", "equal-or-none", "within-or-none", "contains", "lacks", "kept"),
     *("not-both", "in-order", "greater"),
 )
 VIEWS: Final[tuple[View, ...]] = ("wire", "client")
@@ -63,6 +71,7 @@ _TELLING: Final = 12  # characters that no other text has by chance
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
     "equal-or-none": ("concat", "merged"),
+    "within-or-none": ("concat", "list"),
     "contains": ("concat", "list", "merged"),
     "lacks": ("concat",),
     "kept": ("concat", "merged"),
@@ -126,6 +135,11 @@ class Compare(Form, frozen=True):
         return bool(left) if self.are == "not-both" else bool(left and right)
 
     @property
+    def may_lack(self) -> bool:
+        """Whether an empty right side breaks nothing."""
+        return self.are in ("equal-or-none", "within-or-none")
+
+    @property
     def is_linked(self) -> bool:
         """Whether an answer is compared with the request that brings it back."""
         return bool(self.left.link)
@@ -148,6 +162,8 @@ class Compare(Form, frozen=True):
                 held = len(one) < _TELLING or one not in other
             case "contains":
                 held = _is_within(one, other, is_list=self.left.how == "list")
+            case "within-or-none":
+                held = _is_within(other, one, is_list=self.left.how == "list")
             case _:
                 held = same(one, other)
         return bool(held)

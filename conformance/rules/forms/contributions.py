@@ -58,7 +58,7 @@ def _compared_result(
     compared = left.sides.left.parts, right.sides.right.parts
     if not any(compared):
         return Verdict.VACUOUS, "never fired: neither side has anything to compare", None
-    is_left_out = form.are == "equal-or-none" and not compared[1]
+    is_left_out = form.may_lack and not compared[1]
     violation = None if is_left_out else _first_difference(form, left, right)
     if violation is None and not form.fires_on(*compared):
         # Nothing is less than something, and part of everything.
