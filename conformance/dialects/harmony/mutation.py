@@ -71,6 +71,9 @@ def _go_on(stream: Stream, site: int) -> Stream:
 
 
 MUTATION: Final = Mutation(
-    StreamLayout(elements={"harmony.choice": ("choices", 0)}),
+    StreamLayout(
+        elements={"harmony.choice": ("choices", 0)},
+        refuses=frozenset({"ping"}),  # openai-python takes it for a chunk without choices
+    ),
     (*OPERATORS, *operator_rows(__file__, globals())),
 )
