@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.script import is_scripted
 from conformance.evidence.expectations import ExpectedStep
+from conformance.evidence.hop_consequences import withdraw_altered
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import (
     ADDED_RULES,
@@ -53,6 +54,7 @@ _SEAL: Final = re.compile(
 CACHED: Final = "answered without asking the upstream, by words of an earlier call"
 _NOBODY: Final = "nothing was asked upstream"
 _BROKEN: Final = "the answer upstream broke off"
+_OF_FINISH: Final = ("/finished-calls-there", "/tool-stop-has-tool", "/body-stop-agrees")
 _DEFAULT: Final = next(iter(SUPPORTED))
 _THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
 
@@ -80,10 +82,15 @@ def compare_hops(
     ledger: Ledger,
     exchange: Exchange,
     answer: Transcript,
-    upstream: Sequence[Exchange],
+    among: Iterable[Exchange],
     expected: ExpectedStep,
 ) -> None:
-    """Judges a gateway's answer by the upstream answers that it was made from."""
+    """Judges a gateway's answer by the upstream answers that it was made from.
+
+    `among` are the exchanges of the recording.
+    """
+    asked = [each for each in among if each.hop == "upstream"]
+    upstream = [each for each in asked if each.role == exchange.role]
     if not upstream and is_scripted("".join(answer.text)):
         _leave_cached(ledger, expected)
         return
@@ -116,6 +123,12 @@ def compare_hops(
             continue
         _judge_hop(ledger, rule, answer, pair(hops))
 
+    def other_texts() -> Iterator[str]:
+        others = (each for each in asked if each.role != exchange.role)
+        yield from ("".join(_read_upstream(each, expected.upstream).text) for each in others)
+
+    withdraw_altered(ledger, hops.first, answer, other_texts)
+
 
 def _judge_hop(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, Any]) -> None:
     wanted, got = pair
@@ -129,7 +142,7 @@ def _judge_hop(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, 
 
 def _withdraw_finish(ledger: Ledger) -> None:
     failing = ledger.rules_with(Verdict.FAIL)
-    of_finish = [each for each in failing if each.endswith("/finished-calls-there")]
+    of_finish = [each for each in failing if each.endswith(_OF_FINISH)]
     ledger.withdraw(of_finish, f"what breaks {HOP_TOOLS.id} may be why", _NAME)
 
 
