@@ -9,9 +9,11 @@ Rule 3: of calls and counts that the gateway altered, what is wrong with them by
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from conformance.dialects.script import is_scripted
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import (
     HOP_OPAQUE,
@@ -41,15 +43,19 @@ _FOLLOWING: Final = {
     ),
     HOP_TEXT.id: ("no-thinking", "no-short-thinking", "no-thinking-body"),
 }
-_OF_ORDER: Final = ("before-text", "reasoning-before-message", "whole-thinking-first")
+_OF_ORDER: Final = (
+    *("before-text", "reasoning-before-message", "whole-thinking-first"),
+    *("thinking-before-text", "body-thinking-before-text"),
+)
+_NUMBER: Final = re.compile("[0-9]+")
 
 
 def withdraw_altered(
-    ledger: Ledger, first: Transcript, here: Transcript, others: Callable[[], Iterable[str]]
+    ledger: Ledger, first: Transcript, here: Transcript, others: Iterable[str]
 ) -> None:
     """Withdraws what follows from one of the rules `scenario/hop-*`, once all are judged.
 
-    `others` gives the visible texts of the answers to other requests.
+    `others` are the visible texts of the answers to other requests; they are read where they count.
     """
     _withdraw_moved(ledger, first, here)
     _withdraw_of_another(ledger, first, here, others)
@@ -78,18 +84,22 @@ def _withdraw_moved(ledger: Ledger, first: Transcript, here: Transcript) -> None
 
 
 def _withdraw_of_another(
-    ledger: Ledger, first: Transcript, here: Transcript, others: Callable[[], Iterable[str]]
+    ledger: Ledger, first: Transcript, here: Transcript, others: Iterable[str]
 ) -> None:
-    """Rule 2."""
+    """Rule 2. An answer of the script is told from another one by its number."""
     if ledger.verdicts.get(HOP_TEXT.id) is not Verdict.FAIL:
         return
     own, came = _packed(first.text), _packed(here.text)
-    for other in filter(None, map(_packed, others())):
-        if came in (other, other + own):
-            _withdraw(ledger, HOP_TEXT.id, (*_OF_THINKING, HOP_USAGE.id))
-            if came != other:
-                _withdraw(ledger, HOP_TEXT.id, _named(ledger, _OF_ORDER))
-            return
+    scripted = _NUMBER.sub("", own) if is_scripted("".join(first.text)) else ""
+    is_another = bool(scripted) and _NUMBER.sub("", came) == scripted
+    is_joined = bool(scripted) and came.endswith(own) and _NUMBER.sub("", came) == scripted * 2
+    if not (is_another or is_joined):
+        known = [each for each in map(_packed, others) if each]
+        is_another, is_joined = came in known, came in [each + own for each in known]
+    if is_another or is_joined:
+        _withdraw(ledger, HOP_TEXT.id, (*_OF_THINKING, HOP_USAGE.id))
+    if is_joined:
+        _withdraw(ledger, HOP_TEXT.id, _named(ledger, _OF_ORDER))
 
 
 def _withdraw(ledger: Ledger, cause: str, rules: Iterable[str]) -> None:

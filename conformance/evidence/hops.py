@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -105,11 +105,7 @@ def compare_hops(
         return
     answers = tuple(_read_upstream(each, expected.upstream) for each in upstream)
     if answers[0].ending not in WHOLE_ENDS:
-        if answer.ending == "cut":
-            # A break that was passed on is not the gateway's fault, nor what is missing after it.
-            broken = {found.rule for found in ledger.findings} - ADDED_RULES.keys()
-            ledger.withdraw(broken, _BROKEN, _NAME)
-        _leave_open(ledger, Verdict.NOT_APPLICABLE, _BROKEN)
+        _leave_broken(ledger, answer)
         return
     hops = GatewayHops(
         answers,
@@ -117,17 +113,25 @@ def compare_hops(
         one_api=upstream[0].dialect == exchange.dialect,
         streamed=_is_streamed(upstream[0]) and _is_streamed(exchange),
     )
-    pairs = _PAIRS if answer.ending in WHOLE_ENDS else _BEGUN
-    for rule, pair in pairs:
-        if rule.id in _THINKING and "thinking" in expected.without:
-            continue
-        _judge_hop(ledger, rule, answer, pair(hops))
+    _judge_hops(ledger, hops, hides="thinking" in expected.without)
+    others = (each for each in asked if each.role != exchange.role)
+    read = (_read_upstream(each, expected.upstream) for each in others)
+    withdraw_altered(ledger, hops.first, answer, ("".join(each.text) for each in read))
 
-    def other_texts() -> Iterator[str]:
-        others = (each for each in asked if each.role != exchange.role)
-        yield from ("".join(_read_upstream(each, expected.upstream).text) for each in others)
 
-    withdraw_altered(ledger, hops.first, answer, other_texts)
+def _judge_hops(ledger: Ledger, hops: GatewayHops, *, hides: bool) -> None:
+    answer = hops.here
+    for rule, pair in _PAIRS if answer.ending in WHOLE_ENDS else _BEGUN:
+        if not (hides and rule.id in _THINKING):
+            _judge_hop(ledger, rule, answer, pair(hops))
+
+
+def _leave_broken(ledger: Ledger, answer: Transcript) -> None:
+    if answer.ending == "cut":
+        # A break that was passed on is not the gateway's fault, nor what is missing after it.
+        broken = {found.rule for found in ledger.findings} - ADDED_RULES.keys()
+        ledger.withdraw(broken, _BROKEN, _NAME)
+    _leave_open(ledger, Verdict.NOT_APPLICABLE, _BROKEN)
 
 
 def _judge_hop(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, Any]) -> None:
