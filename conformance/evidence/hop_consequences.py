@@ -66,8 +66,8 @@ def withdraw_altered(
 
 def _withdraw_moved(ledger: Ledger, first: Transcript, here: Transcript) -> None:
     """Rule 1."""
-    thought, text = _packed(first.thinking), _packed(first.text)
-    now_thought, now_text = _packed(here.thinking), _packed(here.text)
+    thought, text = _packed(first.raw or first.thinking), _packed(first.text)
+    now_thought, now_text = _packed(here.raw or here.thinking), _packed(here.text)
     failing = ledger.rules_with(Verdict.FAIL)
     if _SAID_ONCE in failing and thought and thought in now_thought:
         _withdraw(ledger, _SAID_ONCE, (HOP_THINKING.id, HOP_SUMMARY.id))
