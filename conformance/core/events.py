@@ -64,6 +64,7 @@ TURN_EVENTS: Final = frozenset(
     {
         *("turn.call", "turn.text", "turn.named", "turn.result", "turn.again"),
         *("turn.resumed", "turn.moved", "turn.doubled", "turn.misplaced"),
+        *("turn.asked_twice", "turn.rival"),
     }
 )
 """The calls and the text of an answer, or of the turn that brings it back, in any dialect; and what

@@ -20,9 +20,13 @@ _LABELS: Final = frozenset({"type", "role", "name", "tool_name", "id", "status",
 
 
 class RepeatedAnswers(Struct, frozen=True):
-    """The model's text, its calls by name and arguments, and what tools gave."""
+    """The model's text, its calls by name and arguments, and what tools gave.
+
+    `texts` are those of its entries, without white space.
+    """
 
     text: str = ""
+    texts: tuple[str, ...] = ()
     calls: tuple[tuple[str, str], ...] = ()
     results: str = ""
 
@@ -39,6 +43,7 @@ def repeated_answers(body: Any, form: HistoryForm) -> RepeatedAnswers:
     results = (_result_text(entry, one) for entry, one in read if one.results)
     return RepeatedAnswers(
         _spaced(one.text for one in spoken),
+        tuple("".join(one.text.split()) for one in spoken),
         tuple(calls),
         _spaced(results),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from conformance.dialects import SUPPORTED, get
 from conformance.dialects.base import Dialect, Reading
 from conformance.dialects.script import is_scripted
 from conformance.evidence.expectations import ExpectedStep
+from conformance.evidence.hop_consequences import withdraw_altered
 from conformance.judging.ledger import Ledger
 from conformance.judging.run_rules import (
     ADDED_RULES,
@@ -53,6 +54,7 @@ _SEAL: Final = re.compile(
 CACHED: Final = "answered without asking the upstream, by words of an earlier call"
 _NOBODY: Final = "nothing was asked upstream"
 _BROKEN: Final = "the answer upstream broke off"
+_OF_FINISH: Final = ("/finished-calls-there", "/tool-stop-has-tool", "/body-stop-agrees")
 _DEFAULT: Final = next(iter(SUPPORTED))
 _THINKING: Final = frozenset({HOP_THINKING.id, HOP_SUMMARY.id, HOP_OPAQUE.id})
 
@@ -80,10 +82,15 @@ def compare_hops(
     ledger: Ledger,
     exchange: Exchange,
     answer: Transcript,
-    upstream: Sequence[Exchange],
+    among: Iterable[Exchange],
     expected: ExpectedStep,
 ) -> None:
-    """Judges a gateway's answer by the upstream answers that it was made from."""
+    """Judges a gateway's answer by the upstream answers that it was made from.
+
+    `among` are the exchanges of the recording.
+    """
+    asked = [each for each in among if each.hop == "upstream"]
+    upstream = [each for each in asked if each.role == exchange.role]
     if not upstream and is_scripted("".join(answer.text)):
         _leave_cached(ledger, expected)
         return
@@ -98,11 +105,7 @@ def compare_hops(
         return
     answers = tuple(_read_upstream(each, expected.upstream) for each in upstream)
     if answers[0].ending not in WHOLE_ENDS:
-        if answer.ending == "cut":
-            # A break that was passed on is not the gateway's fault, nor what is missing after it.
-            broken = {found.rule for found in ledger.findings} - ADDED_RULES.keys()
-            ledger.withdraw(broken, _BROKEN, _NAME)
-        _leave_open(ledger, Verdict.NOT_APPLICABLE, _BROKEN)
+        _leave_broken(ledger, answer)
         return
     hops = GatewayHops(
         answers,
@@ -110,11 +113,25 @@ def compare_hops(
         one_api=upstream[0].dialect == exchange.dialect,
         streamed=_is_streamed(upstream[0]) and _is_streamed(exchange),
     )
-    pairs = _PAIRS if answer.ending in WHOLE_ENDS else _BEGUN
-    for rule, pair in pairs:
-        if rule.id in _THINKING and "thinking" in expected.without:
-            continue
-        _judge_hop(ledger, rule, answer, pair(hops))
+    _judge_hops(ledger, hops, hides="thinking" in expected.without)
+    others = (each for each in asked if each.role != exchange.role)
+    read = (_read_upstream(each, expected.upstream) for each in others)
+    withdraw_altered(ledger, hops.first, answer, ("".join(each.text) for each in read))
+
+
+def _judge_hops(ledger: Ledger, hops: GatewayHops, *, hides: bool) -> None:
+    answer = hops.here
+    for rule, pair in _PAIRS if answer.ending in WHOLE_ENDS else _BEGUN:
+        if not (hides and rule.id in _THINKING):
+            _judge_hop(ledger, rule, answer, pair(hops))
+
+
+def _leave_broken(ledger: Ledger, answer: Transcript) -> None:
+    if answer.ending == "cut":
+        # A break that was passed on is not the gateway's fault, nor what is missing after it.
+        broken = {found.rule for found in ledger.findings} - ADDED_RULES.keys()
+        ledger.withdraw(broken, _BROKEN, _NAME)
+    _leave_open(ledger, Verdict.NOT_APPLICABLE, _BROKEN)
 
 
 def _judge_hop(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, Any]) -> None:
@@ -129,7 +146,7 @@ def _judge_hop(ledger: Ledger, rule: Rule, answer: Transcript, pair: tuple[Any, 
 
 def _withdraw_finish(ledger: Ledger) -> None:
     failing = ledger.rules_with(Verdict.FAIL)
-    of_finish = [each for each in failing if each.endswith("/finished-calls-there")]
+    of_finish = [each for each in failing if each.endswith(_OF_FINISH)]
     ledger.withdraw(of_finish, f"what breaks {HOP_TOOLS.id} may be why", _NAME)
 
 

@@ -11,10 +11,10 @@ Rule 4: a limit may be lowered, raised to the minimum of an API, or raised by th
         thinking next to it.
 Rule 5: of a history that the server keeps only the new turns are sent: there is nothing to compare.
 Rule 6: what the model said may stand next to more upstream (thinking that an API has no place for);
-        it may not lack, and neither may its calls, nor what tools gave.
+        it may not lack, nor come twice, and neither may its calls, nor what tools gave, lack.
 Rule 7: a temperature counts where the client turned thinking off, for models that think may take
         none; it may be lowered to the scale of an API. Stop sequences count where the API has a
-        place for them.
+        place for them; others are added only where calls are read from a text.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ _NAME: Final = "hops"
 _REQUEST: Final = "http.request"
 _OF_TALK: Final = (ASKED_ANSWERS, ASKED_HISTORY, ASKED_SYSTEM_PROMPT)
 _OF_TOOLS: Final = (ASKED_TOOLS, ASKED_TOOL_TEXTS)
+_TELLING: Final = 12  # characters, without white space, that nobody says twice by chance
 _LEAST_LIMIT: Final = 16  # tokens; Responses of OpenAI takes no smaller one
 _TEMPERATURES: Final = (
     "temperature",
@@ -97,12 +98,16 @@ def compare_requests(
     passed = comparable_request(calls[0]) if calls else None
     if given is None or passed is None:
         return
+    lost: set[str] = set()
     for rule, found in compared_requests(given, passed):
         if rule is ASKED_SEALED and answer.opaque:
             continue  # a gateway may seal with a key of its own
+        if rule is ASKED_LIMIT and ASKED_EFFORT.id in lost and not thinking_budget(passed.body):
+            continue  # the limit has room for the budget that was lost
         if isinstance(found, Lost):
             finding = _request_finding(rule, found, answer, (given, passed), file)
             ledger.add(rule.id, Verdict.FAIL, findings=(finding,), by=_NAME)
+            lost.add(rule.id)
         elif found:
             ledger.add(rule.id, Verdict.PASS, by=_NAME)
 
@@ -206,6 +211,8 @@ def _answers(given: ComparableRequest, passed: ComparableRequest) -> Found:
     if not is_within(wanted.text, got.text):
         _, expected, came, _ = first_difference(wanted.text, got.text)
         return Lost(f"{expected} in what the model said", came)
+    if (twice := _said_more(wanted, got)) is not None:
+        return Lost(f"{view(shortened(twice))} of the model once", "it twice")
     for name, arguments in wanted.calls:
         if PLAIN_NAME.fullmatch(name) and (name, arguments) not in got.calls:
             others = (Counter(got.calls) - Counter(wanted.calls)).elements()
@@ -216,6 +223,13 @@ def _answers(given: ComparableRequest, passed: ComparableRequest) -> Found:
         _, expected, came, _ = first_difference(wanted.results, got.results)
         return Lost(f"{expected} in what tools gave", came)
     return wanted != RepeatedAnswers()
+
+
+def _said_more(wanted: RepeatedAnswers, got: RepeatedAnswers) -> str | None:
+    """A long text of the model that comes more often than it was sent."""
+    one, other = ("".join(each.text.split()) for each in (wanted, got))
+    long = (each for each in wanted.texts if len(each) >= _TELLING)
+    return next((each for each in long if other.count(each) > one.count(each)), None)
 
 
 def _choice(given: ComparableRequest, passed: ComparableRequest) -> Found:
@@ -241,6 +255,10 @@ def _settings(given: ComparableRequest, passed: ComparableRequest) -> Found:
     for stop in stops:
         if stop not in wish_of(passed).stops:
             return Lost(f"the stop sequence {view(stop)}", NONE)
+    emulates = given.tools is not None and passed.tools is None  # calls may be a form of text
+    added = [stop for stop in wish_of(passed).stops if stop not in wish_of(given).stops]
+    if added and not emulates:
+        return Lost("no other stop sequence", view(added[0]))
     wanted, got = _temperature(given.body), _temperature(passed.body)
     efforts = requested_effort(given.body), passed_effort(passed.body)
     is_off = efforts[0] is not None and efforts[0].stance == "off"

@@ -190,7 +190,7 @@ def write_expectations(ledger: Ledger, judged: JudgedExchange) -> None:
     judge_step(ledger, answer, expected, judged.setting.dialect, judged.counts, calls=calls)
     if exchange.hop == "downstream":
         compare_requests(ledger, exchange, answer, calls, str(recording.path))
-        compare_hops(ledger, exchange, answer, calls, expected)
+        compare_hops(ledger, exchange, answer, recording.exchanges, expected)
 
 
 def write_application(ledger: Ledger, judged: JudgedExchange) -> None:

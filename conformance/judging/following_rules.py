@@ -205,6 +205,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "hidden-unless-asked": ("own-fields",),
     "turns-alternate": (
         *("history/returned/turn-once", "history/returned/turns-in-order"),
+        *("history/returned/one-of-tries", "history/returned/question-once"),
         *("history/calls/answered", "history/calls/none-left-open"),
     ),
     "turn-once": ("*/ids-distinct", "*/before-its-turn"),
@@ -229,7 +230,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("signed-unchanged", "turn-signed", "turn-unchanged"),
     ),
     "round-text-as-said": ("history/returned/text-kept", "text-unchanged"),
-    "text-once": ("*/text-as-said", "*/round-text-as-said"),
+    **dict.fromkeys(("text-once", "words-kept"), ("*/text-as-said", "*/round-text-as-said")),
     # What is closed twice is read as one part more.
     "thinking-parts": ("*/reasoning-over",),
     "said-once": (

@@ -1,7 +1,8 @@
-"""A stream that holds parts of another answer: one finding says so, and others follow from it.
+"""A stream that holds parts of another answer, or one answer twice: one finding says so.
 
-Rule 1: an answer shows as another one by its id, or by a start of its own. Where its id, its model,
-its time and its number in the stream change in one frame, the finding is that of the id.
+Rule 1: an answer shows as another one by its id, or by a start of its own; one that is given twice
+by the second start. Where its id, its model, its time and its number in the stream change in one
+frame, the finding is that of the id.
 Rule 2: where another answer also begins in the stream, what breaks from there on because two
 answers are in one place (their order, their indices, what comes once) follows from that, in the
 choices that it begins. What a frame holds, and what is missing, does not.
@@ -35,13 +36,32 @@ class _Sign(NamedTuple):
 _SIGNS: Final = (
     _Sign("wire/chat/same-id", ("wire/chat/role-once",), ends=("wire/chat/done-once",)),
     _Sign("wire/responses/response-id", ("wire/responses/created-once",)),
+    _Sign(
+        "wire/responses/created-once",
+        ("wire/responses/item-index-contiguous", "wire/responses/item-index-unused"),
+        later=True,
+    ),
     _Sign("wire/responses/item-id"),
     _Sign(
         "wire/interactions/same-id",
         ("wire/interactions/created-once", "wire/interactions/created-repeated"),
     ),
-    _Sign("wire/messages/start-once", ("wire/messages-blocks/index-contiguous",), later=True),
-    _Sign("wire/cohere/start-once", ("wire/cohere/index-contiguous",), later=True),
+    _Sign(
+        "wire/messages/start-once",
+        ("wire/messages-blocks/index-contiguous", "wire/messages/blocks-before-delta"),
+        later=True,
+    ),
+    _Sign(
+        "wire/cohere/start-once",
+        ("wire/cohere/index-contiguous", "wire/cohere/end-last"),
+        later=True,
+    ),
+    _Sign("wire/chat/role-once", ("wire/chat/finish-once",), later=True),
+    _Sign(
+        "wire/interactions/created-once",
+        ("wire/interactions-steps/index-contiguous",),
+        later=True,
+    ),
     _Sign(
         "wire/chat/done-present",
         ends=("wire/chat/done-once", "wire/chat/role-first", "wire/chat/answer-present"),
@@ -60,7 +80,8 @@ _AT_THE_SAME_EVENT: Final = frozenset({"same-created", "same-model", "sequence-f
 _OF_ENDS: Final = frozenset(
     {
         *("finish-once", "usage-once", "done-once", "done-last", "stop-once", "stop-last"),
-        *("end-once", "sentinel-last", "finish-last", "terminal-once", "terminal-last"),
+        *("end-once", "end-last", "sentinel-last", "finish-last", "terminal-once"),
+        *("terminal-last", "blocks-before-delta", "counts-never-fall", "status-in-time"),
     }
 )
 _OF_CONTENT: Final = frozenset(
@@ -74,7 +95,9 @@ _OF_CONTENT: Final = frozenset(
         *("signature-once", "signature-last", "sequence-from-zero", "item-id", "items-serial"),
         *("item-index-contiguous", "item-index-unused", "content-index"),
         *("text-part-lifecycle", "summary-part-lifecycle", "step-lifecycle", "steps-serial"),
+        *("raw-part-lifecycle", "raw-agrees", "raw-item-agrees", "text-item-agrees"),
         *("part-index", "part-lifecycle", "text-agrees", "part-agrees", "item-agrees"),
+        *("reasoning-before-message", "tool-ids-distinct", "tool-id-unused"),
         *("item-done-last", "output-agrees", "call-ids-distinct", "arguments-done-last"),
         *("arguments-agree", "arguments-item-agree", "arguments-json"),
     }

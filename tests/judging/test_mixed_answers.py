@@ -71,6 +71,41 @@ def test_another_answer_in_a_stream_is_one_finding(name: str, mix: Mix) -> None:
     assert found - broken(name, stream) == {SHOWN_BY[name]}
 
 
+GIVEN_TWICE: Final = {
+    **SHOWN_BY,
+    "openai.chat/deepseek/thinking-then-text": "wire/chat/role-once",
+    "openai.chat/deepseek/parallel-tools": "wire/chat/role-once",
+    "mistral.chat/mistral/closed": "wire/chat/role-once",
+    "gemini.interactions/gemini/code-between-thoughts": "wire/interactions/created-once",
+    "openai.responses/openai/stored-talk": "wire/responses/created-once",
+    "openai.responses/deepseek/raw-talk": "wire/responses/created-once",
+}
+
+
+@pytest.mark.parametrize("name", GIVEN_TWICE)
+def test_an_answer_that_is_given_twice_is_one_finding(name: str) -> None:
+    stream = frames(name)
+    assert broken(name, [*stream, *stream]) == {GIVEN_TWICE[name]}
+
+
+def test_on_a_connection_too(tmp_path: Path) -> None:
+    """Among the answers before and after it."""
+    source = cassettes() / "openai.responses/socket/live-session.cassette.jsonl"
+    lines = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+    said = [at for at, line in enumerate(lines) if line.get("from") == "client"]
+    again = lines[said[1] + 1 : said[2]]
+    lines = [
+        {key: value for key, value in line.items() if key not in ("chunks", "bytes", "sha256")}
+        for line in [*lines[: said[2]], *again, *lines[said[2] :]]
+    ]
+    path = tmp_path / "twice.cassette.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    results = check_recording(open_recording(path), BOOK, CheckChoices())
+    assert [found.rule for each in results for found in each.findings] == [
+        "wire/responses/created-once"
+    ]
+
+
 # Without a request each answer is judged by itself, and the first one lacks its end.
 WITHOUT_REQUEST: Final = {
     "openai.chat/openrouter/talk": ("openai.chat", "wire/chat/same-id"),

@@ -22,6 +22,14 @@ from conformance.targets import asgi
 from conformance.targets.gateway import serve_upstream
 from conformance.targets.server import LiveServer
 from reference_impl.client.wire import Api
+from reference_impl.server.engine.events import (
+    EngineEvent,
+    Finish,
+    ReasoningDelta,
+    TextDelta,
+    ToolCall,
+    Usage,
+)
 from tests.fakes.gateway import Gateway
 from tests.fakes.translating import (
     Change,
@@ -210,6 +218,68 @@ WRONG: list[tuple[Translator, str]] = [
 def test_translation_fault_is_found(gateway: Translator, rule: str, tmp_path: Path) -> None:
     report = ran(gateway, tmp_path, dialects=("openai.responses",)).report
     assert rule in {found for found, _ in violated_steps(report)}
+
+
+def says_tail_of_thoughts(events: list[EngineEvent]) -> list[EngineEvent]:
+    """The last piece of thinking is said aloud."""
+    last = max((n for n, e in enumerate(events) if isinstance(e, ReasoningDelta)), default=-1)
+    return [leaks([e])[0] if n == last else e for n, e in enumerate(events)]
+
+
+def marks_thoughts(events: list[EngineEvent]) -> list[EngineEvent]:
+    """Thinking is text between tags."""
+    thought = "".join(e.text for e in events if isinstance(e, ReasoningDelta))
+    return [TextDelta(f"<think>{thought}</think>"), *forgets(events)]
+
+
+def empties_arguments(events: list[EngineEvent]) -> list[EngineEvent]:
+    return [replace(e, arguments="{}") if isinstance(e, ToolCall) else e for e in events]
+
+
+def counts_nothing(events: list[EngineEvent]) -> list[EngineEvent]:
+    return [Finish(e.reason, Usage(0, 0, 0)) if isinstance(e, Finish) else e for e in events]
+
+
+def repeats_the_first(joins: bool) -> Change:
+    """What came first comes again: in place of each later answer, or before it."""
+    first: list[EngineEvent] = []
+
+    def change(events: list[EngineEvent]) -> list[EngineEvent]:
+        if not first:
+            first.extend(each for each in events if not isinstance(each, Finish))
+            return events
+        kept = events if joins else [each for each in events if isinstance(each, Finish)]
+        return [*first, *kept]
+
+    return change
+
+
+ALTERED: Final[dict[str, tuple[Change, str]]] = {
+    "thinking as text": (leaks, "scenario/hop-text"),
+    "its tail as text": (says_tail_of_thoughts, "scenario/hop-text"),
+    "thinking between tags": (marks_thoughts, "stripping/visible-text/no-markers"),
+    "no arguments": (empties_arguments, "scenario/hop-tools"),
+    "no counts": (counts_nothing, "scenario/hop-usage"),
+    "another answer": (repeats_the_first(joins=False), "scenario/hop-text"),
+    "another answer before it": (repeats_the_first(joins=True), "scenario/hop-text"),
+}
+
+
+# In Responses a summary is a further answer, which is altered, too.
+WAYS_TO_ALTER: Final = [
+    *(("anthropic.messages", name) for name in ALTERED),
+    *(("openai.responses", name) for name in ALTERED if "another" not in name),
+]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("here", "name"), WAYS_TO_ALTER)
+def test_what_is_altered_in_one_way_is_one_finding(here: str, name: str, tmp_path: Path) -> None:
+    change, rule = ALTERED[name]
+    scenario = "gateway-tools" if rule.endswith("tools") else "gateway-answer"
+    gateway = Translator("chat", change=change)
+    report = ran(gateway, tmp_path, load_scenarios([scenario]), dialects=(here,)).report
+    assert {each for each, _ in violated_steps(report)} == {rule}
 
 
 CHANGES: Final[dict[str, tuple[Change, str]]] = {

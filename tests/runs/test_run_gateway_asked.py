@@ -47,6 +47,24 @@ def forgetting(body: Fields) -> Fields:
     return {**body, name: [*body[name][1:]] or [{"role": "user", "content": "Go on."}]}
 
 
+def said_twice(body: Fields) -> Fields:
+    """A turn of the model that is a text is sent twice."""
+    turns = body["messages"]
+    copies = [[t, t] if t["role"] == "assistant" and t.get("content") else [t] for t in turns]
+    return {**body, "messages": [each for copy in copies for each in copy]}
+
+
+def test_a_turn_that_goes_upstream_twice_is_found(tmp_path: Path) -> None:
+    outcome = ran(Gateway(rewrites=said_twice), tmp_path, load_scenarios(["gateway-turns"]))
+    assert violated_steps(outcome.report) == {("scenario/asked-answers", "gateway-turns/second")}
+
+
+def test_a_stop_sequence_that_nobody_asked_for_is_found(tmp_path: Path) -> None:
+    gateway = Gateway(rewrites=with_more(stop=["=#="]))
+    outcome = ran(gateway, tmp_path, load_scenarios(["gateway-tools"]))
+    assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/asked-settings"}
+
+
 def with_other_words(before: str, after: str) -> Rewrite:
     """A text is another one, wherever it stands."""
 

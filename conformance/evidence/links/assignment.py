@@ -1,6 +1,6 @@
 """Which entries of one request belong to which answers, once each has its candidates.
 
-Rules 4 to 6 of `finder`.
+Rules 4 to 8 of `finder`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class TurnLink(Struct, frozen=True):
     another conversation may hold the same by chance. `is_asked_so`: the entry before is the one
     that was answered. Where the request names the answer there are no entries, and `again` are
     those that repeat it all the same. `misplaced` is the entry that stands after the turn and was
-    before it, or before it and was not there yet; -1 where there is none.
+    before it, or before it and was not there yet; `asked_twice` one before it that says once more
+    what was answered, and `rival` one before it in its run that brings another answer to the same
+    request. They are -1 where there is none.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -62,6 +64,8 @@ class TurnLink(Struct, frozen=True):
     is_asked_so: bool = False
     again: tuple[int, ...] = ()
     misplaced: int = -1
+    asked_twice: int = -1
+    rival: int = -1
 
 
 class _Found(Struct):
@@ -127,6 +131,8 @@ class LinkAssignment:
                 found.candidates.is_sure,
                 _is_asked_so(self._talk, found),
                 misplaced=misplaced[1] if misplaced is not None and misplaced[0] is found else -1,
+                asked_twice=_asked_twice(self._talk, found),
+                rival=_rival(self._talk, found, kept),
             )
             for key, found in self._found.items()
             if found.entries
@@ -160,6 +166,35 @@ def _is_asked_so(talk: RepeatedTalk, found: _Found) -> bool:
     start = found.runs[0]
     before = talk.outlines[start - 1] if start else b""
     return all(each.last == before for each in found.candidates.answers)
+
+
+def _asked_twice(talk: RepeatedTalk, found: _Found) -> int:
+    """Rule 7."""
+    start = found.runs[0]
+    answer = _only_answer(found)
+    if answer is None or start < 2 or talk.said[start - 1].by != "user":
+        return -1
+    is_again = talk.outlines[start - 1] == talk.outlines[start - 2]
+    return start - 1 if is_again and answer.before == talk.before[start - 1] else -1
+
+
+def _rival(talk: RepeatedTalk, found: _Found, kept: Iterable[_Found]) -> int:
+    """Rule 8."""
+    start, own = found.runs[0], _only_answer(found)
+    if own is None or own.before != talk.before[start]:
+        return -1
+    for each in kept:
+        other = _only_answer(each)
+        if other is None or other.turn.number == own.turn.number or each.runs[0] != start:
+            continue
+        if other.before == own.before and each.entries[-1] < found.entries[0]:
+            return each.entries[-1]
+    return -1
+
+
+def _only_answer(found: _Found) -> AnswerPlace | None:
+    answers = found.candidates.answers
+    return answers[0] if len(answers) == 1 else None
 
 
 def _fits_place(talk: RepeatedTalk, run: int, found: Candidates) -> bool:

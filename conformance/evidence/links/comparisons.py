@@ -14,21 +14,23 @@ from msgspec.structs import replace
 from conformance.core.events import Event
 from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.assignment import TurnLink
-from conformance.evidence.links.finder import BY_ID
+from conformance.evidence.links.finder import ALTERED, BY_ID
 from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
 from conformance.evidence.links.kept import AGAIN, KEPT, MOVED, NAMED, RESUMED, kept_events
 from conformance.evidence.links.left_out import ELSEWHERE, why_left_out
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.returned import (
+    ASKED_TWICE,
     CALL,
     DOUBLED,
     MISPLACED,
+    RIVAL,
     TEXT,
-    doubled_entry,
-    misplaced_entry,
+    entry_event,
     returned_calls,
     returned_text,
+    returned_words,
 )
 from conformance.judging.findings import RecentFrames, clip_text, make_finding
 from conformance.judging.offered_tools import OfferedTools
@@ -48,6 +50,7 @@ _MOST_NUMBERS: Final = 8
 _MOST_SHOWN: Final = 3  # entries of a turn
 _CONTENT: Final = frozenset({CALL, TEXT})
 _THOUGHT: Final = "thinking.delta"
+_OF_WORDS: Final = frozenset({TEXT, "text.delta"})
 _SAID: Final = frozenset({TEXT, "text.delta"})
 
 
@@ -102,6 +105,7 @@ class RepeatedTurns:
             rule
             for rule in self.rules
             if rule.request_side.turn in ages and not (unknown and unknown & rule.types)
+            if link.evidence != ALTERED or rule.types <= _OF_WORDS
         ]
 
     def _unknown(self, link: TurnLink) -> frozenset[str]:
@@ -119,8 +123,7 @@ class RepeatedTurns:
         """A hash of all that the rules read: the turn as the request has it, and its history."""
         places = link.entries or range(len(self.talk.entries))
         named, prefix = self.talk.content(places), self._prefix_of(link)
-        if link.misplaced >= 0:
-            named += MISPLACED.encode()
+        named += "".join(f"{kind} " for kind, _ in _out_of_place(link)).encode()
         return named if prefix is None else named + prefix.name_before(link.entries[0])
 
     def _prefix_of(self, link: TurnLink) -> TalkPrefix | None:
@@ -138,9 +141,8 @@ class RepeatedTurns:
         back = LinkGatherer(rules, "request", self._evidence)
         doubled = self.talk.doubled(link.entries)
         link = replace(link, entries=tuple(e for e in link.entries if e not in doubled))
-        back.take(doubled_entry(f"{self.talk.form.key}.{each}") for each in doubled)
-        if link.misplaced >= 0:
-            back.take((misplaced_entry(f"{self.talk.form.key}.{link.misplaced}"),))
+        out_of_place = (*((DOUBLED, each) for each in doubled), *_out_of_place(link))
+        back.take(entry_event(kind, f"{self.talk.form.key}.{at}") for kind, at in out_of_place)
         for place in (*link.entries, *self._own_results(link)):
             back.take(self._events.get(place, ()))
         if (prefix := self._prefix_of(link)) is not None:
@@ -180,7 +182,14 @@ class RepeatedTurns:
             calls = [call for call in calls if call.id]
         yield from returned_calls(answer.calls, answer.sound, calls, self._offered)
         if text := "".join(each.text for each in said):
-            yield returned_text(answer.texts, text)
+            yield returned_text(answer.texts, text, self._words(link, text))
+
+    def _words(self, link: TurnLink, text: str) -> str | None:
+        answer, later = link.answers[0], self.talk.said[link.entries[-1] + 1 :]
+        if answer.calls or answer.is_short:
+            return None
+        is_latest = not any(each.by == "model" for each in later)
+        return returned_words(answer.text, text, is_latest=is_latest)
 
     def _kept(self, link: TurnLink) -> Iterator[Event]:
         """What the request sends to a server that keeps the answer."""
@@ -205,6 +214,12 @@ class RepeatedTurns:
             for place in (link.entries or link.again)[:_MOST_SHOWN]
         ]
         return replace(made, context=tuple(lines))
+
+
+def _out_of_place(link: TurnLink) -> Iterator[tuple[str, int]]:
+    """The entries that stand where they should not, by the type of their event."""
+    places = (MISPLACED, link.misplaced), (ASKED_TWICE, link.asked_twice), (RIVAL, link.rival)
+    return (each for each in places if each[1] >= 0)
 
 
 def _ages(link: TurnLink) -> tuple[str | None, ...]:
@@ -241,7 +256,7 @@ def _compared(
         return LinkVerdict(Verdict.UNTESTABLE, why)
     if error := first.error or back.error:
         return LinkVerdict(Verdict.ERROR, error)
-    is_stated = back.type == RESUMED and first.taken.parts  # how it ended is what is compared
+    is_stated = back.type in (RESUMED, RIVAL) and first.taken.parts  # what it was is compared
     if answers[0].broken and not is_stated:
         return LinkVerdict(Verdict.INCONCLUSIVE, BROKEN)
     return _judged(rule, link, first, back, place)
@@ -290,6 +305,14 @@ def _violation(
     if back.type == DOUBLED:
         again = view(back.taken.parts[0])
         message = f"{place.where} brings exchange {name} back, and {again} does so once more"
+        change = Change.NONE
+    elif back.type == ASKED_TWICE:
+        again = view(back.taken.parts[0])
+        message = f"{place.where} answers a question once, but {again} says it once more before it"
+        change = Change.NONE
+    elif back.type == RIVAL:
+        other = view(back.taken.parts[0])
+        message = f"{place.where} and {other} are two answers to one request; only one can go on"
         change = Change.NONE
     elif back.type == MISPLACED:
         other = view(back.taken.parts[0])

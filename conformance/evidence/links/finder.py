@@ -1,7 +1,8 @@
 """Which answer a turn of a request brings back.
 
 Rule 1: evidence in this order: the id of the answer that the request names; ids of calls and of
-messages; the same text and calls; the same position in the history and partly the same text.
+messages; the same text and calls; the same position in the history and partly the same text. After
+the same whole history a text may be altered, and have half of its characters or its beginning.
 Rule 2: of several candidates, one that an id in the same run names counts first, then those with
 the same whole history, then those with the same last entry before them, then those with the same
 calls, then those that another entry of the same run can only be of. The candidates left after that
@@ -17,6 +18,8 @@ turns with one text alone the later one is an answer that was not recorded.
 Rule 6: a turn is misplaced if it stands before the turn of an earlier answer that was the last one
 in its own request; or if it is whole and ends the request, and a question that it did not get
 stands between it and what it answered. The first misplaced turn of a request explains the others.
+Rule 7: a question is asked twice if all before its second copy is what was answered, word for word.
+Rule 8: two answers are rivals if both were given to what stands before the run that holds them.
 The memory is one line for each answer and key, and only the newest few per key: a very frequent
 text identifies nothing.
 """
@@ -46,7 +49,9 @@ from conformance.evidence.links.requests import RepeatedTalk
 MOST_ALIKE: Final = 8  # answers of one key that are remembered
 MOST_KEYS: Final = 1_000_000
 BY_ID: Final = "the id of the answer"
+ALTERED: Final = "the same place, and much of the text"
 LONG: Final = 40  # characters of a text that identifies an answer by itself
+_MARK: Final = 3  # characters that say that a text goes on
 _SHARED: Final = 8  # characters that an altered text has to share
 
 
@@ -173,7 +178,12 @@ class LinkFinder:
             near = _those(known, lambda each: _resembles(each.turn, said))
         else:
             text = one_spelling(said.text)
-            near = _those(known, lambda each: not each.turn.calls and _shares(each.turn, text))
+            known = _those(known, lambda each: not each.turn.calls)
+            near = _those(known, lambda each: _shares(each.turn, text))
+            if not near:
+                known = _those(known, lambda each: each.before == talk.before[run.start])
+                near = _those(known, lambda each: _is_altered(each.turn, text))
+                return Candidates(ALTERED, near, is_sure=False) if len(near) == 1 else None
         if not near:
             return None
         return Candidates("the same place", _likeliest(talk, run, near), is_sure=False)
@@ -248,6 +258,25 @@ def _resembles(turn: AnswerTurn, said: HistoryEntry) -> bool:
         return False
     pairs = zip(turn.calls, said.calls, strict=True)
     return all(one.name == two.name or one.arguments == two.arguments != "{}" for one, two in pairs)
+
+
+def _is_altered(turn: AnswerTurn, text: str) -> bool:
+    """Whether the beginnings and ends that two texts share are half of them, or one is cut off.
+
+    What stopped at a limit may have gone on in another request.
+    """
+    said = turn.text
+    begun = _shared_beginning(said, text)
+    ended = _shared_beginning(said[begun:][::-1], text[begun:][::-1])
+    is_cut = begun >= _SHARED and len(text) - begun <= _MARK
+    return not turn.is_short and (
+        is_cut or (begun + ended) * 2 >= max(len(said), len(text), _SHARED)
+    )
+
+
+def _shared_beginning(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, pair in pairs if pair[0] != pair[1]), min(len(one), len(other)))
 
 
 def _shares(turn: AnswerTurn, text: str) -> bool:

@@ -12,9 +12,14 @@ and a key that the schema does not describe where it describes others: such a ca
 Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, and `unmarked`, what
 of that stands between no marks: templates of chats take out what does. A beginning of the text,
 which an attempt that was cut leaves, or one of its blocks, is added as the text is.
+        `words` are those of the answer if the text has all their letters, or is JSON of the same
+        value, or has all but what stands between marks; else they are the text. An answer with
+        calls has none, nor has one that stopped at a limit, or a turn that was shortened later on.
 Rule 5: `turn.doubled` has the `place` of an entry that says word for word what one before it in its
 run says; no other event is made of that entry.
-Rule 6: `turn.misplaced` has the `place` of the entry that stands on the wrong side of the turn.
+Rule 6: `turn.misplaced` has the `place` of the entry that stands on the wrong side of the turn,
+`turn.asked_twice` that of a question which stands before it once more than it was answered, and
+`turn.rival` that of another answer to the same request, which stands before it in its run.
 """
 
 from __future__ import annotations
@@ -35,7 +40,10 @@ CALL: Final = "turn.call"
 TEXT: Final = "turn.text"
 DOUBLED: Final = "turn.doubled"
 MISPLACED: Final = "turn.misplaced"
+ASKED_TWICE: Final = "turn.asked_twice"
+RIVAL: Final = "turn.rival"
 _FITS: Final = "fits"
+_SHORTENED: Final = 0.9  # of a text: what is shorter was shortened
 _LEAST_AGAIN: Final = 12  # characters, spelled: two texts do not begin so by chance
 _WORDS: Final = ("thinking", "thought", "reasoning")  # that clients write around what was thought
 _MARKS: Final = (*PAIRS, *((f"<{each}>", f"</{each}>") for each in _WORDS))
@@ -72,24 +80,42 @@ def returned_calls(
             yield _call_event(one, one if is_same else call, place)
 
 
-def doubled_entry(place: str) -> Event:
-    """Rule 5."""
-    return Event(DOUBLED, {"place": place}, 0, "wire")
+def entry_event(kind: str, place: str) -> Event:
+    """Rules 5 and 6."""
+    return Event(kind, {"place": place}, 0, "wire")
 
 
-def misplaced_entry(place: str) -> Event:
-    """Rule 6."""
-    return Event(MISPLACED, {"place": place}, 0, "wire")
-
-
-def returned_text(texts: Sequence[str], back: str) -> Event:
+def returned_text(texts: Sequence[str], back: str, words: str | None) -> Event:
     """Rule 4; `texts` are those of the answer, block by block, spelled."""
     said, spelled = "".join(texts), one_spelling(back)
     added = spelled.replace(said, "", 1)
     is_again = said.startswith(added) or added in texts
     if len(added) >= _LEAST_AGAIN and said in spelled and is_again:
         added = said
-    return Event(TEXT, {"text": back, "added": added, "unmarked": _unmarked(added)}, 0, "wire")
+    data = {"text": back, "added": added, "unmarked": _unmarked(added)}
+    return Event(TEXT, data if words is None else {**data, "words": words}, 0, "wire")
+
+
+def returned_words(said: str, back: str, *, is_latest: bool) -> str | None:
+    """`words` of rule 4, of an answer without calls; `said` is spelled."""
+    spelled = one_spelling(back)
+    if not said or spelled == _unmarked(said) or _is_same_json(said, back):
+        return said or None
+    if _letters(said) in _letters(spelled):
+        return said
+    is_shortened = len(spelled) < len(said) * _SHORTENED
+    return back if is_latest or not is_shortened else None
+
+
+def _letters(text: str) -> str:
+    """Recorders and stores straighten quotes and dashes."""
+    return "".join(filter(str.isalnum, text))
+
+
+def _is_same_json(said: str, back: str) -> bool:
+    """The one is spelled: white space within texts is lost."""
+    one, other = decode_json(said), decode_json(one_spelling(back))
+    return one is not NOT_JSON and bool(one == other)
 
 
 def _unmarked(text: str) -> str:

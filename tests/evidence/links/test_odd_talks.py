@@ -8,7 +8,7 @@ import pytest
 
 from tests.evidence.links.edits import Edit
 from tests.evidence.links.odd_histories import edited, respelled
-from tests.evidence.links.odd_talks import ODD
+from tests.evidence.links.odd_talks import ODD, regenerated, regenerated_and_back
 from tests.evidence.links.talks import (
     TALKERS,
     TEXT,
@@ -153,3 +153,60 @@ def test_thinking_before_a_lone_closing_tag_is_taken_out_again() -> None:
     talker = TALKERS["deepseek"]
     exchanges = edited("deepseek", lambda h: respelled(h, (TEXT, f"{thought(1)}</think>{TEXT}")))
     assert broken(checked(exchanges, talker.dialect, talker.profile)) == set()
+
+
+WORDS: Final = "history/returned/words-kept"
+NAMES: Final = ("messages", "deepseek", "gemini", "converse", "cohere", "ollama", "responses")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (TEXT[: len(TEXT) // 2], {WORDS}),
+        (f"{TEXT[:12]}...", {WORDS}),
+        (TEXT.replace("e", "&#101;", 1), {WORDS}),
+        (f"  {TEXT}\n", set()),
+        (f"**{TEXT}**", set()),
+        (f"Answer: {TEXT}", set()),
+        (TEXT.replace(" ", " -- ", 1), set()),
+        ("Ask me no more of the tides.", set()),  # may be an answer that was not recorded
+    ],
+)
+@pytest.mark.parametrize("name", [each for each in NAMES if each != "cohere"])
+def test_a_text_comes_back_in_its_words(name: str, text: str, found: set[str]) -> None:
+    talker = TALKERS[name]
+    exchanges = edited(name, lambda h: respelled(h, (TEXT, text)))
+    assert broken(checked(exchanges, talker.dialect, talker.profile)) == found
+
+
+def test_of_two_rules_on_a_text_one_speaks() -> None:
+    exchanges = edited("cohere", lambda h: respelled(h, (TEXT, TEXT[: len(TEXT) // 2])))
+    talker = TALKERS["cohere"]
+    found = broken(checked(exchanges, talker.dialect, talker.profile))
+    assert found == {"history/cohere/text-as-said"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_answers_to_one_request_are_found(name: str) -> None:
+    """The third answer is made again, and both go back."""
+    exchanges = regenerated_and_back(name)
+    talker = TALKERS[name]
+    kept, made = (history_of(each, talker.history) for each in (exchanges[4], regenerated(name)[4]))
+    turn = len(history_of(exchanges[2], talker.history))
+    later = with_history(exchanges[4], talker.history, [*kept[:-1], *made[turn:-1], kept[-1]])
+    found = broken(checked([*exchanges[:4], later], talker.dialect, talker.profile))
+    assert found == {"history/returned/one-of-tries"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_question_that_stands_twice_before_its_answer_is_found(name: str) -> None:
+    talker = TALKERS[name]
+    exchanges = edited(name, lambda h: [h[0], *h])
+    found = broken(checked(exchanges, talker.dialect, talker.profile))
+    assert found == {"history/returned/question-once"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("odd", ["regenerated", "retried_when_cut"])
+def test_a_request_that_was_made_again_doubles_no_question(name: str, odd: str) -> None:
+    assert _found(name, odd) == set()
