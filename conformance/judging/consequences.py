@@ -33,7 +33,8 @@ _END: Final = "end of "  # what a rule got where something never came
 _SHOWN_BEFORE: Final = (
     "/output-of-call",
     "/result-after-call",
-    *("/fragment-says-something", "/result-present", "/turn-ended"),
+    *("/fragment-says-something", "/result-present", "/turn-ended", "/blocks-finished"),
+    "/marked-before-text",
     "hop/tools",
     "hop/thinking-apart",
 )

@@ -8,6 +8,7 @@ from typing import Final
 from conformance.judging.run_rules import ENDING
 
 _OF_CLIENT: Final = "thinking/client/agrees-with-wire"
+_MARKERS_OF_TGI: Final = ("wire/tgi/carries", "wire/tgi/whole-text-agrees")
 _UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
 _NO_COUNTS: Final = (
     *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
@@ -104,10 +105,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     # What a client reports is not what was sent, so its order and its counts are others, too.
     **dict.fromkeys(
-        (
-            *("before-call", "before-delta", "before-text", "delta-not-empty"),
-            *("marked-before-text", "said"),
-        ),
+        (*("before-call", "before-delta", "before-text", "delta-not-empty", "said"),),
         (_OF_CLIENT,),
     ),
     # What is lost of a turn, or altered, is none of what other rules compare in it.
@@ -175,6 +173,11 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "silent-after-run": ("run-ended",),
     "chunk-begun": ("carries", "event-known"),  # nothing was read of what began
     "item-index-contiguous": ("item-index-known",),
+    "reason-at-end": ("done-present",),
+    "details-last": ("end-present",),  # the last event without its text is none
+    # A marker that TGI sent otherwise than it wrote it down.
+    "markers-balanced": _MARKERS_OF_TGI,
+    "marked-before-text": (_OF_CLIENT, *_MARKERS_OF_TGI),
     "line-fields": ("done-present",),
     "arguments-fit": ("wire/gemini/partial-args-placed",),
     "tool-offered": ("*/call-named", "*/tool-named"),
