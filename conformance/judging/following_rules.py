@@ -174,6 +174,13 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "chunk-begun": ("carries", "event-known"),  # nothing was read of what began
     "item-index-contiguous": ("item-index-known",),
     "reason-at-end": ("done-present",),
+    **dict.fromkeys(
+        ("result-states-arguments", "result-states-outputs"),
+        ("result-states-calls", "result-fields", "call-named"),
+    ),
+    "calls-agree": ("turn-says", "carries"),
+    "tool-requested": ("turn-says", "calls-agree", "carries"),
+    "tool-completed": ("tool-requested",),
     "details-last": ("end-present",),  # the last event without its text is none
     # A marker that TGI sent otherwise than it wrote it down.
     "markers-balanced": _MARKERS_OF_TGI,
