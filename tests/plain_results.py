@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.judging.result import Finding, Report
+from conformance.judging.ledger import Ledger
+from conformance.judging.result import Finding, Report, StreamResult
 from conformance.rules.verdicts import Level, Verdict
 
 
@@ -38,3 +39,11 @@ def violated(report: Report) -> set[str]:
 def violated_steps(report: Report) -> set[tuple[str, str]]:
     """The rules, each with the scenario and the role that break it."""
     return {(f.rule, f"{s.scenario}/{s.role}") for s in report.streams for f in s.findings}
+
+
+def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
+    """A ledger in which these rules were broken."""
+    ledger = Ledger(StreamResult("", exchange, "", "", named=False, verdicts={}, findings=()))
+    for rule in rules:
+        ledger.add(rule, Verdict.FAIL, by=by)
+    return ledger

@@ -14,6 +14,7 @@ from conformance.judging.following_rules import (
     ITEM_CLOSED,
     LEADS_BY,
     LEADS_BY_SLICE,
+    LED_BY,
     PART_ORDERS,
 )
 from conformance.judging.hop_rules import OPAQUE, RETURNED, TALK_KEPT, THINKING_PARTS
@@ -32,6 +33,8 @@ _END: Final = "end of "  # what a rule got where something never came
 _SHOWN_BEFORE: Final = (
     "/output-of-call",
     "/result-after-call",
+    *("/fragment-says-something", "/result-present", "/turn-ended", "/blocks-finished"),
+    "/marked-before-text",
     "hop/tools",
     "hop/thinking-apart",
 )
@@ -151,9 +154,19 @@ def _names_its_slice(cause: Finding, finding: Finding) -> bool:
 def _leads_by_its_field(cause: Finding, finding: Finding) -> bool:
     """Whether the field that breaks the rule is one without which more is lost."""
     is_of_slice = cause.rule.endswith(LEADS_BY_SLICE)
-    leading = tuple(finding.slice) if is_of_slice else LEADS_BY.get(cause.rule)
-    fields = [path.rpartition(".")[2] for path, _ in cause.about.fields]
-    return leading is None or not fields or not set(leading).isdisjoint(fields)
+    leading = tuple(finding.slice) if is_of_slice else _leading_fields(cause, finding)
+    own = LEADS_BY.get(finding.rule)
+    return _is_by_one_of(leading, cause) and _is_by_one_of(own, finding)
+
+
+def _leading_fields(cause: Finding, finding: Finding) -> Sequence[str] | None:
+    return LED_BY.get(finding.rule) or LEADS_BY.get(cause.rule)
+
+
+def _is_by_one_of(fields: Sequence[str] | None, finding: Finding) -> bool:
+    """Whether it is of one of these fields, or of none; None: of any."""
+    broken = [path.rpartition(".")[2] for path, _ in finding.about.fields]
+    return fields is None or not broken or not set(fields).isdisjoint(broken)
 
 
 def _is_nothing_read(cause: Finding) -> bool:

@@ -8,6 +8,7 @@ or differs is what was in it.
 Rule 3: texts that differ are one difference where the same event states or collects them, where
 such an event is wrong itself, or where the deltas are.
 Rule 4: what comes too late after an event comes after what is wrong there.
+Rule 5: who begins a part or a message again begins others again, too; what was said falls apart.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ EventSign = tuple[str, object]
 _OF_EFFORT: Final = "effort/"  # rules of what a request asks, whatever the stream is like
 _TYPE: Final = re.compile(r"(?:^|\.)(?:type|event_type|event|kind|sessionUpdate|method)$")
 _STEM: Final = re.compile(
-    r"(.+?)[-_./]?(?:[sS]tart|START|[sS]top|[eE]nd|END|[dD]elta|CONTENT|ARGS|added|done|available)$"
+    r"(.+?)[-_./]?(?:[sS]tart(?:ed)?|START|[sS]top|[eE]nd|END|[dD]elta|CONTENT|ARGS|added|done|available)$"
 )
 _DELTA: Final = re.compile("(?:[dD]elta|CONTENT|ARGS)$")
+_START: Final = re.compile(r"(?:[sS]tart(?:ed)?|START|[aA]dded)$")
 _UNKNOWN: Final = ".unknown"  # how readers call an event of a type that they do not know
 _FRAME: Final = (".frame", ".ignored", ".comment")  # and what is no event yet
 _FLAGS: Final = frozenset({"True", "False"})
@@ -35,6 +37,9 @@ _PIECES: Final = 3  # lines that one event falls apart into
 _ANY_TEXT: Final[EventSign] = ("text", "")
 _MOVED_TEXT: Final[EventSign] = ("moved", "")
 _ANY_FRAME: Final[EventSign] = ("unread", "")
+CUT_OFF: Final = "cut off"  # the sign of a text that ends at an event
+_BEGUN_AGAIN: Final[EventSign] = ("begun again", "")
+_SPLIT: Final = ("split", "True")  # how a reader marks thinking that goes on in another block
 _FIELDS: Final = frozenset({BreachKind.FIELD, BreachKind.UNREAD_FIELD, BreachKind.NUMBER})
 _DELTAS: Final = frozenset({BreachKind.MARKED, BreachKind.REPEATED})
 
@@ -44,21 +49,22 @@ def event_signs(finding: Finding) -> tuple[Sequence[EventSign], Sequence[EventSi
     about, kind = finding.about, finding.about.kind
     if kind is BreachKind.OTHER or not finding.event or finding.rule.startswith(_OF_EFFORT):
         return (), ()
-    both = (*_lost(about), *_differing(about), *_misplaced(about))
+    both = (*_lost(about), *_differing(about), *_misplaced(about), *_begun_again(finding))
     preceding = tuple(_preceding_event(about))
     counted = [("field", path) for path, _ in about.fields if kind is BreachKind.NUMBER]
     holes = (_ANY_FRAME,) if both or counted else ()
-    hangs_on = (*both, *preceding, *_nearby_frames(finding), *holes, *counted)
+    split = [*_fallen_apart(about)]
+    hangs_on = (*both, *preceding, *_nearby_frames(finding), *holes, *counted, *split)
     return (*both, *preceding, *_faulty(finding)), hangs_on
 
 
 def are_of_one_event(sign: EventSign, one: Finding, other: Finding) -> bool:
     """Whether two findings that share a sign may be of one event."""
-    if sign[0] in ("lost", "part"):
+    if sign[0] in ("lost", "part", CUT_OFF):
         return True
     if one.unit and set(one.answers).isdisjoint(other.answers):
         return False
-    if sign == _MOVED_TEXT:
+    if sign in (_MOVED_TEXT, _BEGUN_AGAIN):
         return True
     return all(other.slice.get(key, value) == value for key, value in one.slice.items())
 
@@ -74,6 +80,37 @@ def _misplaced(about: About) -> Iterator[EventSign]:
     if about.kind in (BreachKind.ORDER, BreachKind.LATE) and about.type:
         yield from (("type", about.type), ("lost", about.type), ("differs", about.type))
         yield from _part(about.type, _MOVED_TEXT)
+
+
+def _begun_again(finding: Finding) -> Iterator[EventSign]:
+    """A start where what it begins goes on; the text before it is cut off there."""
+    about, (kind, event) = finding.about, finding.about.behind or ("", 0)
+    goes_on = _stem(kind) == _stem(about.type) or kind in about.lacks
+    if not (goes_on and _START.search(about.type)):
+        return
+    is_used = about.kind is BreachKind.FIELD and about.type in about.beside
+    if about.kind in (BreachKind.ORDER, BreachKind.LATE) or is_used or _counts_back(finding):
+        yield from (_BEGUN_AGAIN, (CUT_OFF, event))
+
+
+def _stem(kind: str) -> str:
+    found = _STEM.match(kind)
+    return found[1] if found else kind
+
+
+def _counts_back(finding: Finding) -> bool:
+    """Whether a start has a number that was used before it."""
+    due, got = "".join(finding.expected[:1]), finding.got
+    is_number = finding.about.kind is BreachKind.NUMBER and due.isdigit() and got.isdigit()
+    return is_number and int(got) < int(due)
+
+
+def _fallen_apart(about: About) -> Iterator[EventSign]:
+    """Thinking that goes on in another block, and a joined text that ends, or begins, too early."""
+    if _SPLIT in about.fields:
+        yield _BEGUN_AGAIN
+    if about.kind is BreachKind.TEXTS and not about.type and about.behind:
+        yield CUT_OFF, about.behind[1]
 
 
 def _part(kind: str, *of_delta: EventSign) -> Iterator[EventSign]:

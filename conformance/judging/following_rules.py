@@ -8,6 +8,7 @@ from typing import Final
 from conformance.judging.run_rules import ENDING
 
 _OF_CLIENT: Final = "thinking/client/agrees-with-wire"
+_MARKERS_OF_TGI: Final = ("wire/tgi/carries", "wire/tgi/whole-text-agrees")
 _UNPLACED: Final = ("carries", "message-identified", "type-known", "tuple", "last-comes")
 _NO_COUNTS: Final = (
     *("usage-present", "counts-are-whole", "counts-stated", "body-fields", "result-fields"),
@@ -81,11 +82,12 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(PART_ORDERS, (ITEM_CLOSED, "in-reasoning-item")),
     "parts-in-step": ("finish-last",),
     "step-finished": ("steps-in-order",),
-    "not-split": (
-        "before-finish",
-        "*/reasoning-id-unique",
-        "wire/adk/carries",
-    ),  # each ends the block
+    "not-split": (  # each ends the block
+        *("before-finish", "*/reasoning-id-unique", "*/start-once", "*/message-started-once"),
+        *("wire/adk/carries", "wire/acp/messages-told-apart"),
+    ),
+    # A message that begins again begins its calls again.
+    **dict.fromkeys(("call-json", "input-json"), ("start-once",)),
     # The wire says the same of its own end, whatever comes after it.
     "before-finish": (
         "*/done-last",
@@ -103,10 +105,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     # What a client reports is not what was sent, so its order and its counts are others, too.
     **dict.fromkeys(
-        (
-            *("before-call", "before-delta", "before-text", "delta-not-empty"),
-            *("marked-before-text", "said"),
-        ),
+        (*("before-call", "before-delta", "before-text", "delta-not-empty", "said"),),
         (_OF_CLIENT,),
     ),
     # What is lost of a turn, or altered, is none of what other rules compare in it.
@@ -135,14 +134,17 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "idle-last": ("part-closed",),
     "turn-ended": ("event-fields", "message-announced", "turn-first", "turn-named", "item-in-turn"),
     "block-type-agrees": ("message-started", "message-over"),
-    "block-stated": ("block-lifecycle", "block-type-agrees"),
+    "block-stated": ("block-lifecycle", "block-type-agrees", "carries"),
+    "result-of-call": ("wire/stream-json/carries",),
+    # A piece without content is missing where ADK states the whole.
+    "fragment-says-something": ("whole-keeps-thoughts", "whole-keeps-text"),
     "result-present": ("init-first", "result-last"),
     "delta-present": ("carries", ENDING.id),
     "session-agrees": ("events-of-session",),
     "item-closed": ("item-opened", "ids-stated"),
     # A piece outside its item, or its turn, is none of what the whole is compared with.
     **dict.fromkeys(("message-agrees", "raw-agrees"), ("item-opened", "item-over")),
-    "turn-last": ("item-opened", "item-over"),
+    "turn-last": ("item-opened", "item-over", "turn-ended"),
     # An id that is taken is that of an item, or a turn, of before.
     **dict.fromkeys(("item-opened", "question-as-asked"), ("item-stays",)),
     "turn-finished": ("turn-ended",),
@@ -153,7 +155,43 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "tool-resulted": ("tool-lifecycle",),
     # Runs that nothing parts are counted as one.
     "calls-counted": ("init-once", "end-last"),
-    "end-present": ("end-last",),
+    "end-present": ("end-last", "wire/sglang/carries"),
+    # A block of LangChain that is not known by its index is not finished.
+    "blocks-finished": ("block-announced", "carries"),
+    "message-known": ("event-id-once",),
+    # What came too late was missing in the pieces before it.
+    "delta-in-time": ("finish-states-thinking", "finish-states-text", "finish-states-arguments"),
+    # Without a marker of Harmony, what it begins or ends is read as what it is not.
+    "begins-with-start": ("nothing-between",),
+    "call-addressed": ("content-unmarked", "role", "channel-stated"),
+    "typed-for-somebody": ("role", "channel-stated"),
+    **dict.fromkeys(("no-call-markup", "unmarked"), ("wire/harmony/content-unmarked",)),
+    # A choice that is no text holds no message, and no end.
+    **dict.fromkeys(
+        ("choice-text", "chunk-fields"), ("wire/harmony/message-present", "wire/harmony/stops")
+    ),
+    # A request without its method leaves an answer that nothing asks for.
+    "stop-reason-known": ("wire/acp/message-typed", "wire/acp/carries"),
+    "silent-after-response": ("wire/acp/load-replays", "wire/acp/carries"),
+    "silent-after-run": ("run-ended",),
+    "chunk-begun": ("carries", "event-known"),  # nothing was read of what began
+    "item-index-contiguous": ("item-index-known",),
+    "reason-at-end": ("done-present",),
+    **dict.fromkeys(
+        ("result-states-arguments", "result-states-outputs"),
+        ("result-states-calls", "result-fields", "call-named"),
+    ),
+    "calls-agree": ("turn-says", "carries"),
+    "tool-requested": ("turn-says", "calls-agree", "carries"),
+    "tool-completed": ("tool-requested",),
+    "details-last": ("end-present",),  # the last event without its text is none
+    # A marker that TGI sent otherwise than it wrote it down.
+    "markers-balanced": _MARKERS_OF_TGI,
+    "marked-before-text": (_OF_CLIENT, *_MARKERS_OF_TGI),
+    "line-fields": ("done-present",),
+    "arguments-fit": ("wire/gemini/partial-args-placed",),
+    "tool-offered": ("*/call-named", "*/tool-named"),
+    "finished-calls-there": ("delta-types",),
     "parts-kept": ("item-opened",),
     "part-opened": ("item-opened",),
     "turn-first": ("status-known",),
@@ -243,7 +281,10 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "concise-is-short": ("summary/client/text-agrees",),  # a client says it twice
     "encrypted-streamed": (ITEM_CLOSED,),
     # A chunk of no message, or of another one, is missing where LangGraph restates the message.
-    **dict.fromkeys(("state-keeps-thinking", "state-keeps-text", "state-keeps-calls"), _UNPLACED),
+    **dict.fromkeys(
+        (*("state-keeps-thinking", "state-keeps-text", "state-keeps-calls"), "state-keeps-sealed"),
+        _UNPLACED,
+    ),
     "answer-counted": ("*/reasoning-within-output", "*/turn-own-id", _OF_CLIENT),
     # Counts that are no counts cannot be right.
     **dict.fromkeys(
@@ -268,12 +309,21 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking-shown": ("scenario/thinking",),
     "tail-kept": ("wire/chat/error-without-success",),
 }
-# Rule -> the fields by whose breach it leads: others of the same event say nothing of an end.
+# Rule -> the fields by whose breach it leads, or follows: others say nothing of an end.
 LEADS_BY: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(
         ("wire/chat/delta-types", "wire/chat/chunk-fields", "wire/chat/choice-fields"),
         ("choices", "index"),
     ),
+    "wire/harmony/chunk-fields": ("choices",),
+    "wire/ollama/line-fields": ("done",),
+    "wire/langchain-events/carries": ("index",),
+    "wire/sglang/carries": ("finish_reason",),
+    "wire/acp/carries": ("method", "params"),
+}
+# Rule -> the fields by whose breach others lead it, whatever else they lead by.
+LED_BY: Final[Mapping[str, tuple[str, ...]]] = {
+    "wire/chat/finished-calls-there": ("tool_calls", "function"),
 }
 # Rules that lead only by a field whose values part what follows: who has no id is not found by it.
 LEADS_BY_SLICE: Final = ("/run-fields",)

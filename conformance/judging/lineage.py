@@ -24,7 +24,7 @@ from typing import Final
 
 from conformance.judging.consequences import is_made_up
 from conformance.judging.demand_rules import BODY_AS_ASKED
-from conformance.judging.event_signs import EventSign, are_of_one_event, event_signs
+from conformance.judging.event_signs import CUT_OFF, EventSign, are_of_one_event, event_signs
 from conformance.judging.hop_rules import THINKING as HOP_THINKING
 from conformance.judging.result import Finding
 from conformance.judging.run_rules import THINKING
@@ -75,7 +75,7 @@ def direct_causes(ordered: Sequence[Finding]) -> Iterator[list[int]]:
 def _event_causes(ordered: Sequence[Finding]) -> list[list[int]]:
     """By finding the places of those that show to be of the same event.
 
-    What follows leads nothing: else many faults of one stream would be a chain.
+    What follows leads nothing, but to what it cut off: else many faults would be a chain.
     """
     causes: list[list[int]] = [[] for _ in ordered]
     given: dict[EventSign, list[int]] = {}
@@ -84,8 +84,9 @@ def _event_causes(ordered: Sequence[Finding]) -> list[list[int]]:
             continue
         gives, hangs_on = event_signs(finding)
         met = ((sign, at) for sign in hangs_on for at in given.get(sign, ()))
-        alike = (at for sign, at in met if are_of_one_event(sign, ordered[at], finding))
-        for other in dict.fromkeys(at for at in alike if not causes[at]):
+        leading = ((sign, at) for sign, at in met if not causes[at] or sign[0] == CUT_OFF)
+        alike = (at for sign, at in leading if are_of_one_event(sign, ordered[at], finding))
+        for other in dict.fromkeys(alike):
             is_cause = level_rank(ordered[other]) <= level_rank(finding)
             causes[place if is_cause else other].append(other if is_cause else place)
         for sign in gives:

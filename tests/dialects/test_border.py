@@ -40,6 +40,8 @@ ALLOWED = {
     "cassette/importers/session_forms.py": {"candidates"},
     # Request keys that say how an answer is wanted, not what; any gateway may take them.
     "recordings/lint_requests.py": {"stream_options"},
+    # Rows of rules, whose suites may be called as their dialect is, and of the fields they read.
+    "judging/following_rules.py": None,
     # Rules of one client's document, which speaks of Chat Completions.
     "judging/harness.py": None,
     # The name of a file.

@@ -10,24 +10,21 @@ import pytest
 
 from conformance import Checker
 from conformance.judging.consequences import (
-    follows,
     withdraw_compared,
     withdraw_consequences,
     withdraw_followers,
     withdraw_lost_seals,
     withdraw_unsent_wishes,
 )
-from conformance.judging.following_rules import FOLLOWING
 from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, ReferencedEvent, StreamResult
-from conformance.judging.rulebook import Rulebook
 from conformance.judging.run_rules import ENDING
 from conformance.recordings.check import check_paths
 from conformance.rules.forms.compare import BothSides, GatheredSide, Side
 from conformance.rules.forms.contributions import Contribution
 from conformance.rules.verdicts import Level, Verdict
 from tests.evidence.two_hops import broken_hops, judged_hops, responses, vercel, vercel_part
-from tests.plain_results import plain_finding
+from tests.plain_results import failing, plain_finding
 
 THOUGHTS = ["Ferries wait for the tide.", "So nine it is."]
 TEXT = "The ferry leaves at nine."
@@ -71,59 +68,6 @@ LATE = (
 )
 
 
-def failing(*rules: str, by: str = "harness", exchange: int = 0) -> Ledger:
-    """A ledger in which these rules were broken."""
-    ledger = Ledger(StreamResult("", exchange, "", "", named=False, verdicts={}, findings=()))
-    for rule in rules:
-        ledger.add(rule, Verdict.FAIL, by=by)
-    return ledger
-
-
-@pytest.mark.parametrize(
-    ("leader", "follower"),
-    [
-        ("history/messages/signed-unchanged", "history/messages/turn-signed"),
-        ("history/messages/signature-present", "history/messages/always-carried"),
-        ("history/gemini/step-signed", "history/gemini/turn-signed"),
-        ("history/responses/sealed-unchanged", "history/responses/turn-sealed"),
-        ("thinking/stream/before-finish", "thinking/stream/not-split"),
-        ("history/responses/sealed-or-left-out", "history/responses/summary-carried"),
-        ("thinking/client/agrees-with-wire", "thinking/stream/before-call"),
-        ("thinking/client/agrees-with-wire", "thinking/start/before-delta"),
-        ("wire/gemini/counts-stated", "wire/gemini/thoughts-counted"),
-        ("wire/opencode-serve/event-fields", "wire/opencode-serve/part-announced"),
-        ("wire/opencode-serve/part-announced", "wire/opencode-serve/part-closed"),
-        ("wire/opencode-serve/error-said", "wire/opencode-serve/error-reported"),
-        ("wire/stream-json/message-started", "thinking/stream/said-once"),
-        ("wire/stream-json/message-started", "wire/stream-json/block-type-agrees"),
-        ("wire/stream-json/init-first", "thinking/stream/before-finish"),
-        ("wire/stream-json/line-fields", "wire/stream-json/call-answered"),
-        ("wire/codex-app-server/item-opened", "wire/codex-app-server/item-closed"),
-        ("wire/codex-app-server/turn-first", "wire/codex-app-server/turn-ended"),
-        ("wire/codex-app-server/reasoning-within-output", "thinking/stream/answer-counted"),
-        ("wire/adk/carries", "wire/adk/result-asked"),
-        ("wire/chat/finish-key", "wire/chat/finish-present"),
-        ("wire/chat/finish-present", "wire/chat/usage-last"),
-        ("scenario/ending", "wire/chat/empty-choices-last"),
-        ("wire/chat/choice-fields", "wire/mistral/not-left-open"),
-        ("wire/tgi/carries", "stripping/visible-text/no-markers"),
-        ("wire/tgi/carries", "wire/tgi/whole-text-agrees"),
-        ("wire/messages/event-typed", "wire/messages/answer-present"),
-        ("wire/ui-message/reasoning-apart-from-text", "hop/thinking-apart"),
-        ("wire/ui-message/call-fields", "wire/ui-message/output-of-call"),
-        ("wire/chat/tool-index", "wire/chat/tool-identified"),
-        ("wire/chat/tool-arguments-text", "wire/chat/tool-arguments-json"),
-    ],
-)
-def test_what_follows_from_another_fault_is_withdrawn(leader: str, follower: str) -> None:
-    ledger = failing(follower, leader)
-    withdraw_followers(ledger, "harness")
-    assert ledger.rules_with(Verdict.FAIL) == [leader]
-    alone = failing(follower)
-    withdraw_followers(alone, "harness")
-    assert alone.rules_with(Verdict.FAIL) == [follower]
-
-
 @pytest.mark.parametrize(
     ("event", "got", "is_why"), [(1, "cut", True), (7, "cut", False), (1, "complete", False)]
 )
@@ -134,20 +78,6 @@ def test_an_answer_of_events_without_a_type_is_not_cut(event: int, got: str, is_
         ledger.add(found.rule, Verdict.FAIL, findings=(found,), by="expectations")
     withdraw_consequences(ledger)
     assert (ENDING.id in ledger.rules_with(Verdict.FAIL)) is not is_why
-
-
-def test_no_rule_follows_from_what_follows_from_it() -> None:
-    """Else both would be withdrawn, and nothing would be found."""
-    ids = [rule.id for rule in Rulebook.load().rules if rule.id.rpartition("/")[2] in FOLLOWING]
-    leaders = {rule: {each for each in ids if each != rule and follows(rule, each)} for rule in ids}
-    for rule in ids:
-        above, waiting = set[str](), [*leaders[rule]]
-        while waiting:
-            leader = waiting.pop()
-            if leader not in above:
-                above.add(leader)
-                waiting += leaders[leader]
-        assert rule not in above
 
 
 def found_at(rule: str, event: int, got: str = "") -> Finding:

@@ -104,6 +104,37 @@ AMBIGUOUS = {
     ),
 }
 
+OPENED_AGAIN = {
+    "rule": "wire/x/open-once",
+    "event": 5,
+    "slice": {"id": "a"},
+    "about": about("order", "text_START", lacks=("text_END",), behind=("text_START", 3)),
+}
+OTHER_OPENED_AGAIN = {
+    "rule": "wire/x/calls-open-once",
+    "event": 9,
+    "slice": {"id": "b"},
+    "about": about("order", "call_START", lacks=("call_END",), behind=("call_START", 7)),
+}
+COUNTED_BACK = {
+    "rule": "wire/x/index-contiguous",
+    "event": 9,
+    "expected": ("1",),
+    "got": "0",
+    "about": about("number", "call_START", beside=("call_START",), behind=("call_START", 7)),
+}
+SPLIT = {
+    "rule": "thinking/stream/not-split",
+    "event": 7,
+    "level": Level.SHOULD,
+    "about": about("event", "thinking.delta", fields=(("split", "True"),)),
+}
+CUT_SHORT = {
+    "rule": "wire/x/call-json",
+    "event": 9,
+    "about": about("texts", behind=("tool.delta", 3)),
+}
+
 # An earlier finding and a later one, and which of both follows from the other.
 PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("one type is missing", LOST, LOST_IN_ORDER, "later"),
@@ -141,6 +172,17 @@ PAIRS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         {**LOST, "slice": {"id": "a"}},
         {**UNENDED, "slice": {"id": "b"}, "about": about("order", lacks=("item.done",))},
         "later",
+    ),
+    ("every start comes again", OPENED_AGAIN, OTHER_OPENED_AGAIN, "later"),
+    ("each with its number", OPENED_AGAIN, COUNTED_BACK, "later"),
+    ("a number too high is no start again", OPENED_AGAIN, {**COUNTED_BACK, "got": "2"}, ""),
+    ("and begins another block", OPENED_AGAIN, SPLIT, "later"),
+    ("and cuts off what was said before it", OPENED_AGAIN, CUT_SHORT, "later"),
+    (
+        "not what ends elsewhere",
+        OPENED_AGAIN,
+        {**CUT_SHORT, "about": about("texts", behind=("tool.delta", 4))},
+        "",
     ),
     ("what a request asks", LOST, {**LOST_IN_ORDER, "rule": "effort/x/known"}, ""),
     (

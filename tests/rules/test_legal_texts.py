@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.judging.checker import Checker
+from conformance import Checker, Request
 from conformance.rules.verdicts import Verdict
 from tests.rules.test_legal_answers import CHAT, response, streamed, verdict
 
@@ -216,3 +216,27 @@ def test_a_refusal_stays_what_it_was(
 def test_a_payload_says_something(payload: Any, wanted: Verdict) -> None:
     begun = {"choices": [{"index": 0, "delta": {"content": "At"}}]}
     assert streamed("wire/chat/payload-is-object", "openai.chat", [begun, payload]) is wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "full", "before", "wanted"),
+    [
+        ("/generate_stream", None, "", Verdict.PASS),
+        ("/generate_stream", None, " ", Verdict.PASS),
+        ("/generate_stream", True, "Is it on? ", Verdict.PASS),
+        ("/", None, "Is it on? ", Verdict.PASS),  # as the model is registered
+        ("/generate_stream", None, "Is it on? ", Verdict.FAIL),
+        ("/generate_stream", False, "Is it on? ", Verdict.FAIL),
+    ],
+)
+def test_a_prompt_stands_before_the_whole_text_where_it_was_asked_for(
+    path: str, full: bool | None, before: str, wanted: Verdict
+) -> None:
+    asked = {"inputs": "Is it on? ", "parameters": {"return_full_text": full}}
+    token = {"id": 1, "text": "It is.", "logprob": -0.1, "special": False}
+    last = {"index": 1, "token": token, "generated_text": f"{before}It is.", "details": None}
+    rule = "wire/tgi/whole-text-agrees"
+    result = Checker("huggingface.tgi", rules=[rule]).check(
+        [f"data: {json.dumps(last)}\n\n".encode()], request=Request(path=path, json=asked)
+    )
+    assert result.verdicts[rule] is wanted

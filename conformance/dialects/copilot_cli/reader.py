@@ -2,7 +2,9 @@
 
 Rule 1: a line is a wire event of its `type`, with the payload as it stands; a type that no rule
         needs is `line.unknown`, which is no error. A complete event of what was begun before has
-        its content as `stated`. What has an `agentId` is of a subagent, and says nothing.
+        its content as `stated`, a message whether it requests the calls that were streamed
+        (`as_streamed`), a tool that runs whether it was requested (`asked`). What has an `agentId`
+        is of a subagent, and says nothing.
 Rule 2: reasoning, messages and calls are found by their ids. The complete event gives what
         no delta gave before it. A message that states its reasoning gives that first, and the
         event of the reasoning, which follows, gives nothing.
@@ -20,9 +22,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.core.events import Frame
+from conformance.core.json_values import NOT_JSON, decode_json
 from conformance.dialects.content_blocks import ContentBlocks, Place, Slot
 from conformance.dialects.copilot_cli.vocabulary import OVERFLOW, STREAMED
 from conformance.dialects.json_edge import arguments_text, event_data, mapping, objects, string
+from conformance.dialects.tool_call import ToolCall
 from conformance.dialects.typed import ProgramReader
 
 _REASONING, _MESSAGE, _CALL = "reasoningId", "messageId", "toolCallId"
@@ -45,6 +49,13 @@ class SessionBlocks(ContentBlocks):
     def has_begun(self, key: str, data: Mapping[str, Any]) -> bool:
         """Whether something of what this states came before."""
         return _place(key, data) in self._at
+
+    def requests_as_streamed(self, data: Mapping[str, Any]) -> bool | None:
+        """Whether a message requests the calls of the deltas before it; None where none came."""
+        open_calls = [slot.tool for slot in self._open if slot.tool is not None]
+        requests = {string(each.get(_CALL)): each for each in objects(data.get("toolRequests"))}
+        as_sent = [_is_as_sent(call, requests.get(call.call_id)) for call in open_calls]
+        return all(as_sent) if as_sent else None
 
     def add_reasoning(self, data: Mapping[str, Any]) -> None:
         text = string(data.get("deltaContent"))
@@ -128,6 +139,14 @@ class SessionBlocks(ContentBlocks):
             self._end_slot(slot)
 
 
+def _is_as_sent(call: ToolCall, request: Mapping[str, Any] | None) -> bool:
+    """Whether a request is a call of deltas; what is no JSON, as custom input, is not compared."""
+    if request is None or request.get("name") != call.name:
+        return False
+    sent = decode_json(call.arguments)
+    return sent is NOT_JSON or "arguments" not in request or sent == request["arguments"]
+
+
 def _place(key: str, data: Mapping[str, Any]) -> Place:
     return (key, string(data.get(key)))
 
@@ -149,6 +168,10 @@ class SessionReader(ProgramReader[SessionBlocks]):
     content_type = SessionBlocks
     history = "input"
 
+    def _renew(self) -> None:
+        super()._renew()
+        self._asked_by_user = False
+
     def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)
         kind = string(fields.get("type"))
@@ -158,8 +181,9 @@ class SessionReader(ProgramReader[SessionBlocks]):
         data = mapping(fields.get("data"))
         key = _STATING.get(kind)
         is_stated = key is not None and is_own and self._content.has_begun(key, data)
-        stated = {"stated": data.get("content")} if is_stated else {}
-        self._sink.wire(kind if kind in STREAMED else self.unknown, event_data(payload, **stated))
+        about = {"stated": data.get("content")} if is_stated else {}
+        about |= self._about_calls(kind, data) if is_own else {}
+        self._sink.wire(kind if kind in STREAMED else self.unknown, event_data(payload, **about))
         if not is_own or self._content.is_over:
             return
         if kind in _ACTS:
@@ -174,6 +198,16 @@ class SessionReader(ProgramReader[SessionBlocks]):
             self._begin_once()
             self._content.close()
             self._say_done()
+
+    def _about_calls(self, kind: str, data: Mapping[str, Any]) -> dict[str, bool]:
+        """What a message or a tool shows of the calls before it."""
+        if kind == "assistant.message":
+            is_same = self._content.requests_as_streamed(data)
+            return {} if is_same is None else {"as_streamed": is_same}
+        self._asked_by_user |= kind == "tool.user_requested"
+        if kind != "tool.execution_start" or self._asked_by_user:
+            return {}
+        return {"asked": self._content.has_begun(_CALL, data)}
 
 
 def recognises(_frame: Frame, payload: Any) -> bool:

@@ -20,6 +20,12 @@ def _last(stream: Stream) -> list[int]:
     return [n for n in places_with("generated_text")(stream) if stream.value_at(n, "token")]
 
 
+def _last_alone(stream: Stream) -> list[int]:
+    asked = stream.exchange.request
+    is_whole = asked and value_at(asked.json, "parameters", "return_full_text") is True
+    return [] if is_whole else _last(stream)
+
+
 def _token_deltas(place: int, piece: Piece) -> Iterator[Delta]:
     """The texts of tokens that are not special: those are no part of the whole text."""
     text = text_at(piece.payload, "token", "text")

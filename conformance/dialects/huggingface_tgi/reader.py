@@ -3,7 +3,8 @@
 Rule 1: an event with a token is `tgi.token`, or `tgi.last` where it has the whole text; a body is
         `tgi.body`, an error of any form `tgi.error`.
 Rule 2: special tokens are no text, and neither is the whole text: `tgi.last` says whether it ends
-        with what the tokens said (`agrees`), for the prompt may stand before it.
+        with what the tokens said (`agrees`), for the prompt may stand before it where it may
+        have been asked for.
 Rule 3: thinking stands in the text, between the markers that the profile names.
 Rule 4: the last event is the end. Its details, which have to be asked for, say why.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame
+from conformance.core.events import Event, Frame, Request
 from conformance.dialects import outcome
 from conformance.dialects.generated_text import GeneratedText, GeneratedTextReader, first_answer
 from conformance.dialects.history import vocabulary
@@ -38,6 +39,14 @@ _COUNTS: Final = {"input": "input_length", "output": "generated_tokens"}
 class TokenReader(GeneratedTextReader):
     unknown = UNKNOWN
     history = "inputs"
+    _is_alone = False  # no prompt stands before the whole text, by what was asked
+
+    def request(self, request: Request) -> list[Event]:
+        # The other path, `/`, has a default that depends on the model.
+        parameters = mapping(mapping(request.json).get("parameters"))
+        is_asked = parameters.get("return_full_text") is True
+        self._is_alone = request.path.endswith("/generate_stream") and not is_asked
+        return super().request(request)
 
     def _new_content(self) -> GeneratedText:
         self._pieces: list[str] = []
@@ -63,7 +72,10 @@ class TokenReader(GeneratedTextReader):
             self._add_text(text, is_whole=False)
             return
         streamed = "".join(self._pieces).lstrip()
-        self._sink.wire(LAST, {**fields, "agrees": whole.endswith(streamed)})
+        agrees = whole.endswith(streamed)
+        if self._is_alone and whole.removesuffix(streamed).strip():
+            agrees = False
+        self._sink.wire(LAST, {**fields, "agrees": agrees})
         self._add_text(text, is_whole=True)
         self._finish(mapping(fields.get("details")))
         self._say_done()

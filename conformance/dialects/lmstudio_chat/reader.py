@@ -3,7 +3,8 @@
 Rule 1: an event is its type after `lm.`. A body is `lm.body`, an error of any form `lm.error`.
 Rule 2: every `chat.start` is a message, and begins the next answer where something came before.
 Rule 3: `chat.end` is the end. What its result repeats is not said again: it is in the event as
-        `stated`, joined by kind, with the names of the tools that were called.
+        `stated`, joined by kind, with the names of the tools that were called, and what those
+        that succeeded were given and gave back.
 Rule 4: an error leaves the answer open, for `chat.end` still comes.
 
 The blocks of one answer:
@@ -197,7 +198,10 @@ def stated(result: Mapping[str, Any]) -> dict[str, Any]:
     ]
     kinds = ((string(each.get("type")), string(each.get("content"))) for each in items)
     order = " ".join(kind for kind, text in kinds if kind not in texts or text.strip())
-    return {**texts, "tools": calls, "order": order}
+    done = [each for each in items if each.get("type") == "tool_call"]
+    given = {"arguments": [each.get("arguments") for each in done]}
+    given["outputs"] = [each.get("output") for each in done]
+    return {**texts, "tools": calls, "order": order, **given}
 
 
 def is_failure(frame: Frame | None, fields: Mapping[str, Any]) -> bool:

@@ -40,7 +40,8 @@ def test_a_thought_then_text_and_the_end() -> None:
     assert one(events, "done") == {"choice": 0, "explicit": True}
     (end,) = [each.data for each in events if each.type == "lm.chat.end"]
     texts = {"reasoning": "a b c", "message": "d e f"}
-    assert end["stated"] == {**texts, "tools": [], "order": "reasoning message"}
+    called = {"tools": [], "arguments": [], "outputs": []}
+    assert end["stated"] == {**texts, **called, "order": "reasoning message"}
 
 
 @pytest.mark.parametrize("is_apart", [False, True])
