@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.events import Frame
+from conformance.dialects.history_calls import OF_LANGGRAPH
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.langgraph.content import OF_MODEL, REASONS, SPEAKERS, pieces_of
 from conformance.dialects.langgraph.graph_run import GraphRun
@@ -45,6 +46,7 @@ class LangGraphReader(RunReader[GraphRun]):
     reasons = REASONS
     unknown = UNKNOWN
     history = "input.messages"
+    call_pairing = OF_LANGGRAPH
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         name, _, namespace = event_name(frame, payload).partition("|")

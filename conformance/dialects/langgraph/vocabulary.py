@@ -22,7 +22,7 @@ OVERFLOW: Final = "graph.overflow"
 VOCABULARY: Final = vocabulary(
     NAME,
     *(METADATA, MESSAGE, PARTIAL, VALUES, UPDATES, RESTATED, ERROR, END, OTHER, UNKNOWN),
-    OVERFLOW,
+    *(OVERFLOW, "request.call", "request.result"),
 )
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "thinking", "reasoning", "reasoning_content", "partial_json", "content", "args"),

@@ -23,6 +23,7 @@ from typing import Any, Final
 from conformance.core.events import Frame
 from conformance.dialects import outcome
 from conformance.dialects.content_blocks import ContentBlocks, Place
+from conformance.dialects.history_calls import OF_CONVERSATIONS
 from conformance.dialects.json_edge import (
     arguments_text,
     event_data,
@@ -116,6 +117,7 @@ class EntryBlocks(ContentBlocks):
 class ConversationReader(TypedReader[EntryBlocks]):
     unknown = UNKNOWN
     history = "inputs"
+    call_pairing = OF_CONVERSATIONS
 
     _entry: int | None = None  # the one that the last event was of
 

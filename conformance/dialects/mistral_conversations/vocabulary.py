@@ -33,7 +33,11 @@ EVENTS: Final = EventTable(
 STREAMED: Final = EVENTS.types
 ENTRIES: Final = frozenset({"message.output", "function.call", "tool.execution", "agent.handoff"})
 """What a whole answer lists."""
-VOCABULARY: Final = vocabulary(NAME, *STREAMED, *ENTRIES, BODY, ENTRY, PART, UNKNOWN, OVERFLOW)
+VOCABULARY: Final = vocabulary(
+    NAME,
+    *(*STREAMED, *ENTRIES, BODY, ENTRY, PART, UNKNOWN, OVERFLOW),
+    *("request.call", "request.result"),
+)
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "thinking", "arguments"),
     shown=("content", "text"),
