@@ -204,7 +204,13 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("history/returned/turn-once", "history/returned/turns-in-order"),
         *("history/calls/answered", "history/calls/none-left-open"),
     ),
-    "turn-once": ("*/ids-distinct", "*/before-its-turn"),
+    "turn-once": ("*/ids-distinct", "*/message-ids-distinct", "*/before-its-turn"),
+    "message-ids-distinct": ("history/calls/asked",),
+    # An answer with events of two runs is of neither.
+    **dict.fromkeys(
+        ("run-new", "invocation-new", "task-new"),
+        ("*/run-agrees", "*/invocation-agrees", "*/task-agrees"),
+    ),
     "thinking-marked": (
         *("*/text-as-said", "*/signed-unchanged", "*/details-signed", "*/kept-with-calls"),
         "*/kept-with-tools",

@@ -11,27 +11,39 @@ Rule 3: `metadata` of another run begins the next answer, where the one request 
 Rule 4: nothing has to say that all is over (`end` is of older servers). A run is done where it ends
         by itself and no message is open; the reason of its last message counts then. After an error
         it is cut.
+Rule 5: `graph.sent` has what a message of a model in the request says, `graph.kept` what one in the
+        first state of the run does, and `graph.held` what one says that the run made, at its end.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Frame
+from conformance.core.events import Ending, Event, Frame, Request
 from conformance.dialects.history_calls import OF_LANGGRAPH
 from conformance.dialects.json_edge import elements, event_data, mapping, string
-from conformance.dialects.langgraph.content import OF_MODEL, REASONS, SPEAKERS, pieces_of
+from conformance.dialects.langgraph.content import (
+    OF_MODEL,
+    REASONS,
+    SPEAKERS,
+    is_of_model,
+    outlines_of,
+    pieces_of,
+)
 from conformance.dialects.langgraph.graph_run import GraphRun
 from conformance.dialects.langgraph.message import is_chunk
 from conformance.dialects.langgraph.vocabulary import (
     END,
     ERROR,
+    HELD,
+    KEPT,
     MESSAGE,
     METADATA,
     OTHER,
     OTHERS,
     PARTIAL,
     RESTATED,
+    SENT,
     UNKNOWN,
     UPDATES,
     VALUES,
@@ -47,6 +59,19 @@ class LangGraphReader(RunReader[GraphRun]):
     unknown = UNKNOWN
     history = "input.messages"
     call_pairing = OF_LANGGRAPH
+
+    def request(self, request: Request) -> list[Event]:
+        events = super().request(request)
+        sent = [each.data for each in events if each.type == "request.item"]
+        places = (each["position"] for each in sent if is_of_model(each))
+        said = zip(outlines_of(sent), places, strict=True)
+        return [*events, *(Event(SENT, {**m, "position": at}, 0, "wire") for m, at in said)]
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        for each in self._content.held():
+            self._sink.wire(HELD, each)
+        return [*self._sink.events(), *super().end(how, number)]
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         name, _, namespace = event_name(frame, payload).partition("|")
@@ -113,6 +138,8 @@ class LangGraphReader(RunReader[GraphRun]):
         self._sink.wire(kind, event_data(payload, namespace=namespace, **about))
         content = self._content
         if name == "values":
+            for each in content.begins_with(mapping(payload), namespace):
+                self._sink.wire(KEPT, each)
             found = list(content.see_values(payload, namespace))
         else:
             found = list(content.see_update(payload))

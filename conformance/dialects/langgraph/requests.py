@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, objects, string
-from conformance.dialects.langgraph.content import OF_MODEL, joined, pieces_of
-from conformance.dialects.langgraph.vocabulary import MESSAGE, PARTIAL, RESTATED, VALUES
+from conformance.dialects.langgraph.content import OF_MODEL, is_of_model, joined, pieces_of
+from conformance.dialects.langgraph.vocabulary import KEPT, MESSAGE, PARTIAL, RESTATED, VALUES
 from conformance.dialects.requests import Continuation, Question, RequestForm
 from conformance.dialects.turns import (
     HistoryCall,
@@ -89,8 +89,7 @@ def _message_name(event: Event) -> str:
 
 
 def _is_answer(entry: Any) -> bool:
-    fields = mapping(entry)
-    return string(fields.get("type")) in OF_MODEL or fields.get("role") == "assistant"
+    return is_of_model(mapping(entry))
 
 
 def _streams(body: Any) -> bool:
@@ -112,4 +111,5 @@ TURNS: Final = HistoryForm(
     _read_entry,
     thread_path="/threads/{thread}/runs/{how}",
     message_name=_message_name,
+    restates=KEPT,
 )

@@ -14,6 +14,9 @@ PARTIAL: Final = "graph.partial"
 VALUES: Final = "graph.values"
 UPDATES: Final = "graph.updates"
 RESTATED: Final = "graph.restated"
+SENT: Final = "graph.sent"
+KEPT: Final = "graph.kept"
+HELD: Final = "graph.held"
 ERROR: Final = "graph.error"
 END: Final = "graph.end"
 OTHER: Final = "graph.other"
@@ -22,7 +25,7 @@ OVERFLOW: Final = "graph.overflow"
 VOCABULARY: Final = vocabulary(
     NAME,
     *(METADATA, MESSAGE, PARTIAL, VALUES, UPDATES, RESTATED, ERROR, END, OTHER, UNKNOWN),
-    *(OVERFLOW, "request.call", "request.result"),
+    *(SENT, KEPT, HELD, OVERFLOW, "request.call", "request.result"),
 )
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "thinking", "reasoning", "reasoning_content", "partial_json", "content", "args"),

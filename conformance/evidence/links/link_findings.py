@@ -74,7 +74,7 @@ class LinkFindings:
         content = turns.content(link), link.is_current
         given = known.contents.get(content, {})
         concerned = turns.concerned(link)
-        missing = [rule for rule in concerned if rule.id not in given]
+        missing = [rule for rule in concerned if rule.id not in given or rule.own_types]
         if missing:
             given = {**given, **turns.judge(link, missing)}
             if len(known.contents) < _MOST_CONTENTS:
