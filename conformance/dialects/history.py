@@ -25,8 +25,8 @@ def vocabulary(dialect: str, *types: str) -> Vocabulary:
 def request_events(request: Request, entries: str, pairing: CallPairing | None) -> list[Event]:
     """Wire events of a request, all with number 0; none where its JSON is not known.
 
-    `entries` is the path of the history; a bare string there is one entry of the user's, and an object
-    with a type is one entry. `pairing` says which calls and results of the history belong together.
+    `entries` is the path of the history; a bare string there is one entry of the user's, and an
+    object with a type is one entry. `pairing` says which calls and results of the history belong together.
     """
     if request.json is None:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping, string
-from conformance.dialects.mistral_conversations.vocabulary import ENTRIES
+from conformance.dialects.mistral_conversations.vocabulary import APPENDS, ENTRIES
 from conformance.dialects.requests import (
     PLAIN,
     Continuation,
@@ -77,7 +77,7 @@ TURNS: Final = HistoryForm(
     "inputs",
     listed_or_text("inputs"),
     _read_entry,
-    thread_path="/conversations/{thread}",
+    thread_path=APPENDS,
     answer_thread=lambda event: string(event.data.get("conversation_id")),
     message_name=lambda event: string(event.data.get("id")) if event.type in _SAID else "",
 )

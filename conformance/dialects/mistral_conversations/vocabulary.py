@@ -11,6 +11,8 @@ from conformance.dialects.json_edge import elements
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 NAME: Final = "mistral.conversations"
+APPENDS: Final = "/conversations/{thread}"
+"""The end of the path of a request that appends to a conversation."""
 BODY: Final = "conversation.response"
 PART: Final = "conversation.part"
 ENTRY: Final = "conversation.entry"

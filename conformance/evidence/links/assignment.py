@@ -50,7 +50,8 @@ class TurnLink(Struct, frozen=True):
     another conversation may hold the same by chance. `is_asked_so`: the entry before is the one
     that was answered. Where the request names the answer there are no entries, and `again` are
     those that repeat it all the same. `misplaced` is the entry that stands behind the turn and was
-    before it, or before it and was not there yet; -1 where there is none.
+    before it, or before it and was not there yet; -1 where there is none. `is_older`: answers of
+    the conversation came after it, and only the next answer is held against it.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -62,6 +63,7 @@ class TurnLink(Struct, frozen=True):
     is_asked_so: bool = False
     again: tuple[int, ...] = ()
     misplaced: int = -1
+    is_older: bool = False
 
 
 class _Found(Struct):

@@ -73,6 +73,7 @@ class RepeatedTurns:
         self.named: Callable[[int], str] = str  # how messages name an exchange
         self.links: Sequence[TurnLink] = ()  # all turns of the request
         self.own_events: Sequence[Event] = ()  # of the answer to it
+        self.older: Sequence[TurnLink] = ()
         self._setting = setting
         exchange = talk.exchange
         self._evidence = Evidence(
@@ -103,6 +104,7 @@ class RepeatedTurns:
             rule
             for rule in self.rules
             if (rule.request_side.turn in ages or _is_of_any(rule))
+            and (not link.is_older or rule.own_types)
             and not (unknown and unknown & rule.types)
         ]
 
@@ -196,7 +198,8 @@ class RepeatedTurns:
         asked = OfferedTools.of(self._setting.dialect, answer.exchange.request)
         offered = {name for each in (asked, self._offered) if each for name in each.names}
         by_id = link.evidence == BY_ID
-        return kept_events(answer, self.talk, link.again, request, offered, by_id=by_id)
+        older = {call.id for each in self.older for call in each.answers[0].calls}
+        return kept_events(answer, self.talk, link.again, request, offered, older, by_id=by_id)
 
     @cached_property
     def _offered(self) -> OfferedTools | None:

@@ -170,7 +170,9 @@ class LinkedExchanges:
         turns.named = self._places.name
         turns.links = links
         turns.own_events = self._heard[exchange.number][0].own_events
-        return self._findings.of_links(turns, [e for e in links if not _is_sent_again(talk, e)])
+        turns.older = self._finder(setting, exchange).older(talk)
+        judged = [e for e in (*links, *turns.older) if not _is_sent_again(talk, e)]
+        return self._findings.of_links(turns, judged)
 
     def _remember(
         self,
