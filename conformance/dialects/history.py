@@ -26,7 +26,8 @@ def request_events(request: Request, entries: str, pairing: CallPairing | None) 
     """Wire events of a request, all with number 0; none where its JSON is not known.
 
     `entries` is the path of the history; a bare string there is one entry of the user's, and an
-    object with a type is one entry. `pairing` says which calls and results of the history belong together.
+    object with a type is one entry. `pairing` says which calls and results of the history belong
+    together.
     """
     if request.json is None:
         return []

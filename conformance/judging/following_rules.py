@@ -208,9 +208,10 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "message-ids-distinct": ("history/calls/asked",),
     # An answer with events of two runs is of neither.
     **dict.fromkeys(
-        ("run-new", "invocation-new", "task-new"),
-        ("*/run-agrees", "*/invocation-agrees", "*/task-agrees"),
+        ("run-new", "event-new", "task-new", "entries-new"),
+        ("*/run-agrees", "*/invocation-agrees", "*/task-agrees", "*/entry-identified"),
     ),
+    "task-kept": ("history/a2a/task-open",),
     "thinking-marked": (
         *("*/text-as-said", "*/signed-unchanged", "*/details-signed", "*/kept-with-calls"),
         "*/kept-with-tools",

@@ -23,10 +23,13 @@ LOCK_TEXT: Final = "No. It opens again at one."
 class Agent:
     """What an agent of one version sends; over REST the results stand alone."""
 
-    def __init__(self, version: str = "0.3", request: Any = 1, *, is_rest: bool = False) -> None:
+    def __init__(
+        self, version: str = "0.3", request: Any = 1, *, is_rest: bool = False, said: str = "m-2"
+    ) -> None:
         self.is_old = version == "0.3"
         self.request = request
         self.is_rest = is_rest
+        self.said = said  # the id of its messages
 
     def task(self, state: str = "submitted", **more: Any) -> Fields:
         return self._result("task", {"id": TASK, "contextId": CONTEXT, **self._status(state, more)})
@@ -59,7 +62,7 @@ class Agent:
 
     def _message(self, parts: Iterable[Fields]) -> Fields:
         role = "agent" if self.is_old else "ROLE_AGENT"
-        return {"messageId": "m-2", "role": role, "parts": list(map(self.part, parts))}
+        return {"messageId": self.said, "role": role, "parts": list(map(self.part, parts))}
 
     def _status(self, state: str, more: Fields) -> Fields:
         word = state if self.is_old else f"TASK_STATE_{state.upper().replace('-', '_')}"

@@ -70,7 +70,8 @@ def outline_of(name: str, pieces: list[Piece]) -> dict[str, Any]:
     """A message by its id: what it says, spelled, and what is sealed in it."""
     texts = {kind: one_spelling(joined(pieces, kind)) for kind in ("thinking", "text")}
     sealed = [each.text for each in pieces if each.kind == "opaque"]
-    about = {"id": name, **texts, "sealed": sealed}
+    whole = " | ".join(filter(None, (*texts.values(), *sealed)))
+    about = {"id": name, **texts, "sealed": sealed, "whole": whole}
     return {key: value for key, value in about.items() if value}
 
 

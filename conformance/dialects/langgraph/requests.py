@@ -11,7 +11,14 @@ from typing import Any, Final
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, objects, string
 from conformance.dialects.langgraph.content import OF_MODEL, is_of_model, joined, pieces_of
-from conformance.dialects.langgraph.vocabulary import KEPT, MESSAGE, PARTIAL, RESTATED, VALUES
+from conformance.dialects.langgraph.vocabulary import (
+    IN_THREAD,
+    KEPT,
+    MESSAGE,
+    PARTIAL,
+    RESTATED,
+    VALUES,
+)
 from conformance.dialects.requests import Continuation, Question, RequestForm
 from conformance.dialects.turns import (
     HistoryCall,
@@ -109,7 +116,7 @@ TURNS: Final = HistoryForm(
     "input.messages",
     lambda body: elements(_input(body).get("messages")),
     _read_entry,
-    thread_path="/threads/{thread}/runs/{how}",
+    thread_path=IN_THREAD,
     message_name=_message_name,
     restates=KEPT,
 )

@@ -8,6 +8,8 @@ from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "langgraph"
+IN_THREAD: Final = "/threads/{thread}/runs/{how}"
+"""The end of the path of a request for a run in a thread."""
 METADATA: Final = "graph.metadata"
 MESSAGE: Final = "graph.message"
 PARTIAL: Final = "graph.partial"

@@ -13,7 +13,8 @@ Rule 3: nothing announces a text or a thought: it ends where another one, a call
 Rule 4: a function is called by the client, and a call is known by its id. A tool is executed by the
         server: its call is hosted. Calls may go on beside others, and end by their own event, or
         with the answer.
-Rule 5: references, files and the like say nothing, and neither does an agent that hands over.
+Rule 5: `conversation.sent` has the thinking of a message in the request.
+Rule 6: references, files and the like say nothing, and neither does an agent that hands over.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from conformance.dialects.mistral_conversations.vocabulary import (
     ENTRY,
     OVERFLOW,
     PART,
+    SENT,
     STREAMED,
     UNKNOWN,
 )
@@ -128,7 +130,9 @@ class ConversationReader(TypedReader[EntryBlocks]):
 
     def request(self, request: Request) -> list[Event]:
         self._asked = string(_APPENDS.stated(request.path.partition("#")[0]).get("thread"))
-        return super().request(request)
+        events = super().request(request)
+        sent = [each.data for each in events if each.data.get("kind") == _MESSAGE]
+        return [*events, *(Event(SENT, _sent_thinking(each), 0, "wire") for each in sent)]
 
     def _new_content(self) -> EntryBlocks:
         self._entry = None
@@ -206,6 +210,15 @@ class ConversationReader(TypedReader[EntryBlocks]):
     def _count(self, fields: Mapping[str, Any]) -> None:
         if (counts := outcome.usage(fields.get("usage"))) is not None:
             self._sink.emit("usage", counts)
+
+
+def _sent_thinking(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What a message in the request has as thinking, with the place of that."""
+    parts = (
+        part for each in objects(entry.get("content")) for part in objects(each.get("thinking"))
+    )
+    thinking = "".join(string(each.get("text")) for each in parts)
+    return {"position": entry["position"], "thinking": thinking or None}
 
 
 def kind_of(part: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ APPENDS: Final = "/conversations/{thread}"
 BODY: Final = "conversation.response"
 PART: Final = "conversation.part"
 ENTRY: Final = "conversation.entry"
+SENT: Final = "conversation.sent"
 UNKNOWN: Final = "conversation.unknown"
 OVERFLOW: Final = "conversation.overflow"
 THOUGHT: Final = ("content", "thinking", 0, "text")
@@ -37,7 +38,7 @@ ENTRIES: Final = frozenset({"message.output", "function.call", "tool.execution",
 """What a whole answer lists."""
 VOCABULARY: Final = vocabulary(
     NAME,
-    *(*STREAMED, *ENTRIES, BODY, ENTRY, PART, UNKNOWN, OVERFLOW),
+    *(*STREAMED, *ENTRIES, BODY, ENTRY, PART, SENT, UNKNOWN, OVERFLOW),
     *("request.call", "request.result"),
 )
 WIRE_KEYS: Final = WireKeys(

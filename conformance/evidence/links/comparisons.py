@@ -199,7 +199,8 @@ class RepeatedTurns:
         offered = {name for each in (asked, self._offered) if each for name in each.names}
         by_id = link.evidence == BY_ID
         older = {call.id for each in self.older for call in each.answers[0].calls}
-        return kept_events(answer, self.talk, link.again, request, offered, older, by_id=by_id)
+        given = answer, self.talk, link.again, request, offered
+        return kept_events(*given, older=older, by_id=by_id)
 
     @cached_property
     def _offered(self) -> OfferedTools | None:

@@ -40,8 +40,8 @@ def kept_events(
     again: Iterable[int],
     request: Iterable[Event],
     offered: AbstractSet[str],
-    older: AbstractSet[str],
     *,
+    older: AbstractSet[str],
     by_id: bool,
 ) -> Iterator[Event]:
     """The events for one answer; `again` are the entries that repeat it, `offered` the tools.
