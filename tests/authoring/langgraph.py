@@ -24,7 +24,7 @@ class Graph:
         self.run = run
         self.api = api
         self.thread = ""  # the thread that it is in, if any
-        self._ids = before._ids if before else count(1)
+        self._ids: Iterator[int] = before._ids if before else count(1)
         state = before.state if before else []
         self.state: list[Fields] = [*state, human(asked, f"human-{len(state) + 1}")]
 
