@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.core.events import Event, Request, Vocabulary
+from conformance.core.json_values import value_at
 from conformance.dialects.history_calls import CallPairing
 from conformance.dialects.json_edge import event_data, mapping, string
 
@@ -24,8 +25,9 @@ def vocabulary(dialect: str, *types: str) -> Vocabulary:
 def request_events(request: Request, entries: str, pairing: CallPairing | None) -> list[Event]:
     """Wire events of a request, all with number 0; none where its JSON is not known.
 
-    `entries` names the history field; a bare string there is one entry of the user's, and an object
-    with a type is one entry. `pairing` says which calls and results of the history belong together.
+    `entries` is the path of the history; a bare string there is one entry of the user's, and an
+    object with a type is one entry. `pairing` says which calls and results of the history belong
+    together.
     """
     if request.json is None:
         return []
@@ -38,12 +40,12 @@ def request_events(request: Request, entries: str, pairing: CallPairing | None) 
         data = event_data(entry, position=position, kind=kind, **last)
         events.append(Event("request.item", data, 0, "wire"))
     if pairing is not None:
-        events.extend(pairing.events(request.json, history))
+        events.extend(pairing.events(request, history))
     return events
 
 
 def _history_entries(body: Any, entries: str) -> list[Any]:
-    history = body.get(entries) if isinstance(body, dict) else None
+    history = value_at(body, *entries.split("."))
     if isinstance(history, str):
         return [{"role": "user", "content": history}]
     if isinstance(history, dict) and "type" in history:

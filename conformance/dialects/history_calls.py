@@ -31,7 +31,7 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
-from conformance.core.events import Event
+from conformance.core.events import Event, Request
 from conformance.core.json_values import value_at
 from conformance.dialects.json_edge import elements, mapping, string
 
@@ -145,7 +145,8 @@ class CallPairing(Struct, frozen=True):
     """How an API pairs calls with results.
 
     `kept_by` are dotted paths to names of what the server has of the history, `answered_by` those
-    that name an answer which the request continues from.
+    that name an answer which the request continues from; `kept_in` is a piece of the paths under
+    which the server keeps the conversation.
 
     `takes_none`: the API takes a turn whose calls have no result at all. `optional`: calls
     that need no result in the request, and may have one.
@@ -158,26 +159,28 @@ class CallPairing(Struct, frozen=True):
     takes_none: bool = False
     kept_by: tuple[str, ...] = ()
     answered_by: tuple[str, ...] = ()
+    kept_in: str = ""
     optional: CallIdPlace | None = None
 
-    def is_kept(self, body: Any) -> bool:
+    def is_kept(self, request: Request) -> bool:
         """Whether the server has a part of the history."""
-        return _names(body, (*self.kept_by, *self.answered_by))
+        is_named = _names(request.json, (*self.kept_by, *self.answered_by))
+        return is_named or (bool(self.kept_in) and self.kept_in in request.path)
 
     def goes_on(self, body: Any) -> bool:
         """Whether the server keeps the earlier answers, so that they need not be sent back."""
         return _names(body, self.answered_by)
 
-    def events(self, body: Any, history: Iterable[Any]) -> Iterator[Event]:
+    def events(self, request: Request, history: Iterable[Any]) -> Iterator[Event]:
         """Wire events of all calls and results, all with number 0."""
-        turns = list(self._turns(body, history))
+        turns = list(self._turns(request, history))
         strays = frozenset(name for each in turns for name in each.strays)
         for each in turns:
             yield from each.events(strays, takes_none=self.takes_none)
 
-    def _turns(self, body: Any, history: Iterable[Any]) -> Iterator[_ModelTurn]:
+    def _turns(self, request: Request, history: Iterable[Any]) -> Iterator[_ModelTurn]:
         """Each turn of the model, with the results that follow it."""
-        turn = _ModelTurn(self.is_kept(body))
+        turn = _ModelTurn(self.is_kept(request))
         model_spoke = False
         for position, entry in enumerate(history):
             fields = mapping(entry)
@@ -290,6 +293,24 @@ OF_INTERACTIONS: Final = CallPairing(
     CallIdPlace(("call_id",), kinds=frozenset({"function_result"}), or_within="content"),
     has_turns=False,
     answered_by=("previous_interaction_id",),
+)
+OF_LANGGRAPH: Final = CallPairing(
+    CallIdPlace(("id",), "tool_calls"),
+    CallIdPlace(("tool_call_id",)),
+    has_turns=False,
+    kept_in="/threads/",
+)
+OF_CONVERSATIONS: Final = CallPairing(
+    CallIdPlace(("tool_call_id",), kinds=frozenset({"function.call"})),
+    CallIdPlace(("tool_call_id",), kinds=frozenset({"function.result"})),
+    has_turns=False,
+    kept_in="/conversations/",
+)
+OF_ADK: Final = CallPairing(
+    CallIdPlace(("functionCall", "id")),
+    CallIdPlace(("functionResponse", "id")),
+    has_turns=False,
+    kept_by=("sessionId",),
 )
 OF_GEMINI: Final = CallPairing(
     CallIdPlace(("functionCall",), "parts"),

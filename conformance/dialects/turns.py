@@ -69,7 +69,8 @@ class HistoryForm(Struct, frozen=True):
     `answer_thread` gives it of an event of the answer, where the server makes it up.
     `named` are dotted paths to what names the answer itself, where that is not
     `RequestForm.previous`, and `answer_name` gives it of an event of the answer. `message_name`
-    gives the id of an entry of the history that an event of the answer states.
+    gives the id of an entry of the history that an event of the answer states. `restates` is the
+    type of events by which an answer says anew, under its id, what earlier ones said.
     """
 
     key: str
@@ -81,6 +82,7 @@ class HistoryForm(Struct, frozen=True):
     named: tuple[str, ...] = ()
     answer_name: Callable[[Event], str] | None = None
     message_name: Callable[[Event], str] | None = None
+    restates: str = ""
 
 
 def history_call(id_: Any, name: Any, arguments: Any) -> HistoryCall:

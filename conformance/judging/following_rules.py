@@ -246,7 +246,14 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
         *("history/returned/one-of-tries", "history/returned/question-once"),
         *("history/calls/answered", "history/calls/none-left-open"),
     ),
-    "turn-once": ("*/ids-distinct", "*/before-its-turn"),
+    "turn-once": ("*/ids-distinct", "*/message-ids-distinct", "*/before-its-turn"),
+    "message-ids-distinct": ("history/calls/asked",),
+    # An answer with events of two runs is of neither.
+    **dict.fromkeys(
+        ("run-new", "event-new", "task-new", "entries-new"),
+        ("*/run-agrees", "*/invocation-agrees", "*/task-agrees", "*/entry-identified"),
+    ),
+    "task-kept": ("history/a2a/task-open",),
     "thinking-marked": (
         *("*/text-as-said", "*/signed-unchanged", "*/details-signed", "*/kept-with-calls"),
         "*/kept-with-tools",

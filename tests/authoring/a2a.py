@@ -9,7 +9,6 @@ from tests.authoring.pieces import Fields, Message, characters, deltas, opaque
 
 TASK: Final = "0a6cf1d2-0000-4000-8000-synthetic001"
 CONTEXT: Final = "5d20b7aa-0000-4000-8000-synthetic001"
-NAMED: Final[Fields] = {"taskId": TASK, "contextId": CONTEXT}
 _MEMBERS: Final = {
     "status-update": "statusUpdate",
     "artifact-update": "artifactUpdate",
@@ -23,20 +22,32 @@ LOCK_TEXT: Final = "No. It opens again at one."
 class Agent:
     """What an agent of one version sends; over REST the results stand alone."""
 
-    def __init__(self, version: str = "0.3", request: Any = 1, *, is_rest: bool = False) -> None:
+    def __init__(
+        self,
+        version: str = "0.3",
+        request: Any = 1,
+        *,
+        is_rest: bool = False,
+        said: str = "m-2",
+        task_id: str = TASK,
+    ) -> None:
         self.is_old = version == "0.3"
         self.request = request
         self.is_rest = is_rest
+        self.said = said  # the id of its messages
+        self.named: Fields = {"taskId": task_id, "contextId": CONTEXT}
 
     def task(self, state: str = "submitted", **more: Any) -> Fields:
-        return self._result("task", {"id": TASK, "contextId": CONTEXT, **self._status(state, more)})
+        return self._result(
+            "task", {"id": self.named["taskId"], "contextId": CONTEXT, **self._status(state, more)}
+        )
 
     def status(self, state: str, parts: Iterable[Fields] | None = None, **more: Any) -> Fields:
         status = self._status(state, {})
         if parts is not None:
             status["status"]["message"] = self._message(parts)
         ended = {"final": state not in ("submitted", "working")} if self.is_old else {}
-        return self._result("status-update", {**NAMED, **status, **ended, **more})
+        return self._result("status-update", {**self.named, **status, **ended, **more})
 
     def artifact(
         self, parts: Sequence[Fields], *, appended: bool = False, last: bool = False, name: str = ""
@@ -45,7 +56,7 @@ class Agent:
         if not self.is_old:  # what is false is left out
             marks = {key: True for key, value in marks.items() if value}
         made = {"artifactId": name or "answer", "parts": list(map(self.part, parts))}
-        return self._result("artifact-update", {**NAMED, "artifact": made, **marks})
+        return self._result("artifact-update", {**self.named, "artifact": made, **marks})
 
     def message(self, parts: Sequence[Fields]) -> Fields:
         return self._result("message", self._message(parts))
@@ -59,7 +70,7 @@ class Agent:
 
     def _message(self, parts: Iterable[Fields]) -> Fields:
         role = "agent" if self.is_old else "ROLE_AGENT"
-        return {"messageId": "m-2", "role": role, "parts": list(map(self.part, parts))}
+        return {"messageId": self.said, "role": role, "parts": list(map(self.part, parts))}
 
     def _status(self, state: str, more: Fields) -> Fields:
         word = state if self.is_old else f"TASK_STATE_{state.upper().replace('-', '_')}"

@@ -27,10 +27,12 @@ FOUND: Final = "12 to 1: closed"
 class Run:
     """Events of one invocation, in their order; ids and times count up."""
 
-    def __init__(self, author: str = "harbour", invocation: str = INVOCATION) -> None:
+    def __init__(
+        self, author: str = "harbour", invocation: str = INVOCATION, first: int = 1
+    ) -> None:
         self.author = author
         self.invocation = invocation
-        self._ids = count(1)
+        self._ids = count(first)
         self._ticks = count()
 
     def event(self, event_id: str = "", author: str = "", **fields: Any) -> Fields:

@@ -20,6 +20,14 @@ def answer(
     return [started, *said, event("conversation.response.done", usage=_counted(usage, connectors))]
 
 
+def later(said: Iterable[Message], turn: str) -> list[Message]:
+    """Entries of another answer: their ids are new."""
+    return [
+        replace(each, payload={**each.payload, "id": f"{each.payload['id']}{turn}"})
+        for each in said
+    ]
+
+
 def thought(entry: int, said: str) -> list[Message]:
     return [delta(entry, thinking(piece)) for piece in deltas(said)]
 

@@ -10,6 +10,7 @@ from tests.authoring.edits import Step
 from tests.authoring.pieces import Fields, Message, at, deltas
 
 RUN: Final = "01a20000-0000-7000-8000-synthetic0001"
+RUN_2: Final = "01a20000-0000-7000-8000-synthetic0002"
 CALL: Final = "call_synthetic_1"
 Block = Fields
 
@@ -17,11 +18,15 @@ Block = Fields
 class Graph:
     """The events of one run; what nodes give is kept as its state."""
 
-    def __init__(self, asked: str, run: str = RUN, api: str = "anthropic") -> None:
+    def __init__(
+        self, asked: str, run: str = RUN, api: str = "anthropic", before: Graph | None = None
+    ) -> None:
         self.run = run
         self.api = api
-        self._ids = count(1)
-        self.state: list[Fields] = [human(asked, "human-1")]
+        self.thread = ""  # the thread that it is in, if any
+        self._ids: Iterator[int] = before._ids if before else count(1)
+        state = before.state if before else []
+        self.state: list[Fields] = [*state, human(asked, f"human-{len(state) + 1}")]
 
     def begin(self) -> Iterator[Message]:
         """The id of the run, and the state that it begins with."""
@@ -53,6 +58,7 @@ class Graph:
         within = f"{namespace}|{at}" if namespace else at
         meta = {"run_id": self.run, "graph_id": "agent", "langgraph_step": 1}
         meta |= {"langgraph_node": node, "langgraph_checkpoint_ns": within}
+        meta |= {"thread_id": self.thread} if self.thread else {}
         return Message([fields, meta], _named("messages", namespace))
 
     def result(self, text: str, call: str = CALL) -> Iterator[Message]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any, Final
@@ -10,6 +11,7 @@ from typing import Any, Final
 from tests.authoring.draft import JSON_BODY, Draft, stream_draft
 from tests.authoring.langgraph import (
     CALL,
+    RUN_2,
     Graph,
     answer,
     blocks,
@@ -26,6 +28,8 @@ DIALECT: Final = "langgraph"
 ASKED: Final = "Is the ferry on time in fog?"
 THOUGHT: Final = "Fog means half speed, and half speed means that the ferry is late."
 TEXT: Final = "No. It comes about twenty minutes late."
+MORE: Final = "And when the fog is gone?"
+MORE_TEXT: Final = "Then it comes on the hour, as the board says."
 LOOK: Final = "The board says what the harbour knows."
 SIGNED: Final = opaque("the thought")
 ARGUMENTS: Final = '{"line": "fog"}'
@@ -52,6 +56,8 @@ def drafts() -> Iterator[Draft]:
     yield drafted("langgraph/error-in-text", request_body(), _failing())
     yield drafted("langgraph/error-alone", request_body(), _refused())
     yield _waited()
+    yield _talk("langgraph/thread", "01a20000-0000-7000-8000-synthetic0009")
+    yield _talk("langgraph/sent-back")
 
 
 def request_body(modes: tuple[str, ...] = MODES, **more: Any) -> Fields:
@@ -87,8 +93,8 @@ def _plain() -> list[Message]:
     return [*graph.begin(), *_answer(graph, text())]
 
 
-def _tools() -> list[Message]:
-    graph = Graph(ASKED)
+def _tools(graph: Graph | None = None) -> list[Message]:
+    graph = graph or Graph(ASKED)
     parts = (thought(LOOK),)
     last = ended("tool_use", usage(40, 15))
     called = {"name": "read_board", "args": {"line": "fog"}, "id": CALL, "type": "tool_call"}
@@ -100,6 +106,21 @@ def _tools() -> list[Message]:
         *graph.result(FOUND),
         *_answer(graph, thought("So it is late."), text()),
     ]
+
+
+def _talk(topic: str, thread: str = "") -> Draft:
+    """Two turns: in a thread, or with all messages in the second request."""
+    first, path = Graph(ASKED), f"/threads/{thread}/runs/stream" if thread else "/runs/stream"
+    first.thread = thread
+    answered = _tools(first)
+    second = Graph(MORE, RUN_2, before=first)
+    second.thread = thread
+    known = [] if thread else first.state
+    asked = {"messages": [*known, {"type": "human", "content": MORE}]}
+    sent = [*second.begin(), *_answer(second, thought("Fog lifts by noon."), text(MORE_TEXT))]
+    body = {**request_body(), "input": asked}
+    then = replace(drafted(topic, body, sent, path=path), after=1)
+    return drafted(topic, request_body(), answered, path=path, then=(then,))
 
 
 def _chat() -> list[Message]:

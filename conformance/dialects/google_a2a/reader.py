@@ -7,7 +7,7 @@ Rule 1: a payload is `a2a.task`, `a2a.status`, `a2a.artifact`, `a2a.message` or 
         A whole answer is a task or a message, behind `a2a.body`.
 Rule 2: over JSON-RPC an event has `rpc`, what stands around the result, and `foreign_id` where its
         id is not that of the request. Where the request names a context, an event has
-        `asked_context`: whether it names the same one.
+        `asked_context`: whether it names the same one; `asked_task` likewise.
 Rule 3: each is followed by `a2a.part` per part, with what it is of, its kind and its mark as a
         thought. It `leaks` where it says without a mark what was said as a thought.
 Rule 4: a task is over with a terminal state, a lone message, or an error. One that waits for its
@@ -23,7 +23,7 @@ from typing import Any, Final
 from conformance.core.events import Ending, Event, Frame, Request
 from conformance.dialects import outcome
 from conformance.dialects.google_a2a.content import TaskContent
-from conformance.dialects.google_a2a.requests import context_of
+from conformance.dialects.google_a2a.requests import joins_task, named_in
 from conformance.dialects.google_a2a.vocabulary import (
     ARTIFACT,
     BODY,
@@ -51,7 +51,8 @@ class TaskReader(TypedReader[TaskContent]):
     unknown = UNKNOWN
     history = "params.message.parts"
     _request_id: Any = _NO_REQUEST
-    _request_context = ""
+    _request_context = _request_task = ""
+    _joins = False  # a task that is under way: of its artifacts some came before
     _waits = False  # for what its user says next
 
     def _new_content(self) -> TaskContent:
@@ -61,7 +62,9 @@ class TaskReader(TypedReader[TaskContent]):
     def request(self, request: Request) -> list[Event]:
         if "jsonrpc" in mapping(request.json):
             self._request_id = mapping(request.json).get("id")
-        self._request_context = context_of(request.json)
+        self._request_context = named_in(request.json, "contextId")
+        self._request_task = named_in(request.json, "taskId")
+        self._joins = joins_task(request)
         return super().request(request)
 
     def _read_body(self, payload: Any) -> None:
@@ -98,6 +101,8 @@ class TaskReader(TypedReader[TaskContent]):
         about |= {"task": task or None, "context": string(thing.get("contextId")) or None}
         if self._request_context and about["context"]:
             about["asked_context"] = about["context"] == self._request_context
+        if self._request_task and about["task"]:
+            about["asked_task"] = about["task"] == self._request_task
         state = state_of(thing) if "status" in thing else ""
         about |= {"state": state} if state else {}
         if state in TERMINAL or state in INTERRUPTED:
@@ -107,6 +112,7 @@ class TaskReader(TypedReader[TaskContent]):
         if kind == ARTIFACT:
             named = string(artifact.get("artifactId"))
             chunk = self._content.chunk(named, is_appended=is_appended)
+            chunk = "more" if chunk == "lost" and self._joins else chunk
             about |= {"chunk": chunk, "artifact_id": named or None}
         self._sink.wire(kind, {**thing, **about})
         self._begin_once()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Event
+from conformance.core.events import Event, Request
 from conformance.dialects.json_edge import mapping, objects, string
 from conformance.dialects.requests import (
     PLAIN,
@@ -20,9 +20,8 @@ from conformance.dialects.requests import (
 )
 from conformance.dialects.turns import HistoryEntry, HistoryForm
 
-_STREAMS: Final = frozenset(
-    {"message/stream", "tasks/resubscribe", "SendStreamingMessage", "SubscribeToTask"}
-)
+_JOINS: Final = frozenset({"tasks/resubscribe", "SubscribeToTask"})
+_STREAMS: Final = _JOINS | {"message/stream", "SendStreamingMessage"}
 
 _METHODS_OF_1_0: Final = {
     "message/stream": "SendStreamingMessage",
@@ -66,9 +65,15 @@ def _message(body: Any) -> Any:
     return mapping(mapping(body).get("params", body)).get("message")
 
 
-def context_of(body: Any) -> str:
-    """The context that a request continues with, empty where it names none."""
-    return string(mapping(_message(body)).get("contextId"))
+def named_in(body: Any, key: str) -> str:
+    """The context or the task that a message names under a key, empty where it names none."""
+    return string(mapping(_message(body)).get(key))
+
+
+def joins_task(request: Request) -> bool:
+    """Whether a request joins a task that is under way."""
+    is_path = request.path.partition("?")[0].endswith(":subscribe")
+    return is_path or mapping(request.json).get("method") in _JOINS
 
 
 def _version_of(body: Any) -> str:

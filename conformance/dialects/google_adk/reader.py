@@ -22,6 +22,7 @@ from conformance.dialects import outcome
 from conformance.dialects.gemini_parts import CALL, COUNTED, part_data, token_counts
 from conformance.dialects.google_adk.content import REASONS, RESULT, Invocation, parts_of, stated
 from conformance.dialects.google_adk.vocabulary import ERROR, EVENT, PART, PARTIAL, UNKNOWN
+from conformance.dialects.history_calls import OF_ADK
 from conformance.dialects.json_edge import elements, event_data, mapping, string
 from conformance.dialects.typed import RunReader
 
@@ -31,6 +32,7 @@ class AdkReader(RunReader[Invocation]):
     reasons = REASONS
     unknown = UNKNOWN
     history = "newMessage.parts"
+    call_pairing = OF_ADK
 
     def _read_event(self, _frame: Frame, payload: Any) -> None:
         fields = mapping(payload)

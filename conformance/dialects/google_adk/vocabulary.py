@@ -14,7 +14,9 @@ PART: Final = "adk.part"
 ERROR: Final = "adk.error"
 UNKNOWN: Final = "adk.unknown"
 OVERFLOW: Final = "adk.overflow"
-VOCABULARY: Final = vocabulary(NAME, PARTIAL, EVENT, PART, ERROR, UNKNOWN, OVERFLOW)
+VOCABULARY: Final = vocabulary(
+    NAME, PARTIAL, EVENT, PART, ERROR, UNKNOWN, OVERFLOW, "request.call", "request.result"
+)
 WIRE_KEYS: Final = WireKeys(
     texts=("text",),
     shown=("text",),

@@ -10,9 +10,10 @@ Rule 4: a block `non_standard` holds the block of the provider.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from conformance.core.spelling import one_spelling
 from conformance.dialects.blocks import Channel
 from conformance.dialects.json_edge import elements, mapping, objects, string
 
@@ -58,6 +59,31 @@ def pieces_of(message: Mapping[str, Any]) -> list[Piece]:
 
 def joined(pieces: list[Piece], kind: str) -> str:
     return "".join(each.text for each in pieces if each.kind == kind)
+
+
+def is_of_model(message: Mapping[str, Any]) -> bool:
+    """Whether a model says it, in the words of LangChain or of Chat Completions."""
+    return not OF_MODEL.isdisjoint((string(message.get("type")), string(message.get("role"))))
+
+
+def outline_of(name: str, pieces: list[Piece]) -> dict[str, Any]:
+    """A message by its id: what it says, spelled, and what is sealed in it."""
+    texts = {kind: one_spelling(joined(pieces, kind)) for kind in ("thinking", "text")}
+    sealed = [each.text for each in pieces if each.kind == "opaque"]
+    whole = " | ".join(filter(None, (*texts.values(), *sealed)))
+    about = {"id": name, **texts, "sealed": sealed, "whole": whole}
+    return {key: value for key, value in about.items() if value}
+
+
+def outlines_of(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Those of models among messages; one that says what another one did comes `again`."""
+    known: set[tuple[str, str]] = set()
+    for each in messages:
+        if is_of_model(each):
+            made = outline_of(string(each.get("id")), pieces_of(each))
+            said = made.get("thinking", ""), made.get("text", "")
+            yield {**made, "again": True} if said in known and any(said) else made
+            known.add(said)
 
 
 def reason_of(message: Mapping[str, Any]) -> str:

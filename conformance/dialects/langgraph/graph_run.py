@@ -15,7 +15,13 @@ from typing import Any, Final
 
 from conformance.dialects.blocks import Blocks
 from conformance.dialects.json_edge import mapping, objects, string
-from conformance.dialects.langgraph.content import OF_MODEL, joined, pieces_of
+from conformance.dialects.langgraph.content import (
+    OF_MODEL,
+    joined,
+    outline_of,
+    outlines_of,
+    pieces_of,
+)
 from conformance.dialects.langgraph.message import StreamedMessage, stated_calls, usage_of
 from conformance.dialects.langgraph.vocabulary import OVERFLOW
 from conformance.dialects.sink import Sink
@@ -57,6 +63,16 @@ class GraphRun:
         """Ends what is open."""
         for each in self._messages.values():
             each.close()
+
+    def held(self) -> Iterator[dict[str, Any]]:
+        """The messages of models that the run made, as the next one finds them."""
+        for name, each in self._messages.items():
+            yield outline_of(name, each.pieces)
+
+    def begins_with(self, values: Fields, namespace: str) -> Iterator[dict[str, Any]]:
+        """The messages of models that a run found, of its first state."""
+        is_first = not namespace and not self._states
+        yield from outlines_of(objects(values.get("messages"))[:_MOST] if is_first else ())
 
     def add(self, message: Fields, namespace: str, node: str) -> dict[str, Any]:
         """A chunk; gives what is known of its message."""
@@ -167,7 +183,7 @@ class GraphRun:
     def _compared_with(
         self, held: StreamedMessage, message: Fields, name: str, source: str, *, is_renamed: bool
     ) -> dict[str, Any]:
-        held.is_stated = True
+        held.is_stated, held.stated_pieces = True, pieces_of(message)
         held.close()
         if (name, source) in self._compared:
             return {}

@@ -44,6 +44,7 @@ class StreamedMessage:
         self.tells_last = False  # its chunks have the key that marks the last one
         self.is_last = False
         self.is_stated = False
+        self.stated_pieces: list[Piece] = []  # of the last state that has it
 
     @property
     def is_settled(self) -> bool:
@@ -68,6 +69,11 @@ class StreamedMessage:
 
     def sealed(self) -> list[str]:
         return [each.text for each in self._pieces if each.kind == "opaque"]
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """What it says: as a state says it, where one does."""
+        return self.stated_pieces or self._pieces
 
     def calls(self) -> list[Call]:
         """Its calls; arguments that are no JSON as they came."""

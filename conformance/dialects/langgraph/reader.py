@@ -3,7 +3,8 @@
 Rule 1: an event is known by its name; what stands behind `|` is the namespace of a graph inside the
         graph. `messages` is `graph.message` with the fields of the message, its `meta` and
         `namespace`; `messages/partial` and `messages/complete` are `graph.partial`, one for each
-        message. Where no line names the event, its payload shows which it is.
+        message. A message says whether its thread is `as_asked`. Where no line names the event,
+        its payload shows which it is.
 Rule 2: `values` and `updates` are followed by `graph.restated` for each message of a model in them
         that is not history: what it `states`, and what was `streamed` of it.
 Rule 3: `metadata` of another run begins the next answer, where the one request is not known. The
@@ -11,26 +12,41 @@ Rule 3: `metadata` of another run begins the next answer, where the one request 
 Rule 4: nothing has to say that all is over (`end` is of older servers). A run is done where it ends
         by itself and no message is open; the reason of its last message counts then. After an error
         it is cut.
+Rule 5: `graph.sent` has what a message of a model in the request says, `graph.kept` what one in the
+        first state of the run does, and `graph.held` what one says that the run made, at its end.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from conformance.core.events import Frame
+from conformance.core.events import Ending, Event, Frame, Request
+from conformance.dialects.endpoint import Endpoint
+from conformance.dialects.history_calls import OF_LANGGRAPH
 from conformance.dialects.json_edge import elements, event_data, mapping, string
-from conformance.dialects.langgraph.content import OF_MODEL, REASONS, SPEAKERS, pieces_of
+from conformance.dialects.langgraph.content import (
+    OF_MODEL,
+    REASONS,
+    SPEAKERS,
+    is_of_model,
+    outlines_of,
+    pieces_of,
+)
 from conformance.dialects.langgraph.graph_run import GraphRun
 from conformance.dialects.langgraph.message import is_chunk
 from conformance.dialects.langgraph.vocabulary import (
     END,
     ERROR,
+    HELD,
+    IN_THREAD,
+    KEPT,
     MESSAGE,
     METADATA,
     OTHER,
     OTHERS,
     PARTIAL,
     RESTATED,
+    SENT,
     UNKNOWN,
     UPDATES,
     VALUES,
@@ -40,11 +56,30 @@ from conformance.dialects.typed import RunReader
 Fields = dict[str, Any]
 
 
+_IN_THREAD: Final = Endpoint("", IN_THREAD)
+
+
 class LangGraphReader(RunReader[GraphRun]):
     content_type = GraphRun
     reasons = REASONS
     unknown = UNKNOWN
     history = "input.messages"
+    _thread = ""  # the one that the request names
+    call_pairing = OF_LANGGRAPH
+
+    def request(self, request: Request) -> list[Event]:
+        events = super().request(request)
+        self._thread = string(_IN_THREAD.stated(request.path.partition("#")[0]).get("thread"))
+        sent = [each.data for each in events if each.type == "request.item"]
+        places = (each["position"] for each in sent if is_of_model(each))
+        said = zip(outlines_of(sent), places, strict=True)
+        return [*events, *(Event(SENT, {**m, "position": at}, 0, "wire") for m, at in said)]
+
+    def end(self, how: Ending, number: int) -> list[Event]:
+        self._sink.begin(number)
+        for each in self._content.held():
+            self._sink.wire(HELD, each)
+        return [*self._sink.events(), *super().end(how, number)]
 
     def _read_event(self, frame: Frame, payload: Any) -> None:
         name, _, namespace = event_name(frame, payload).partition("|")
@@ -81,6 +116,8 @@ class LangGraphReader(RunReader[GraphRun]):
 
     def _take_message(self, message: Fields, meta: Fields, namespace: str) -> None:
         about: Fields = {"meta": meta, "namespace": namespace}
+        if self._thread and (thread := string(meta.get("thread_id"))):
+            about["as_asked"] = thread == self._thread
         if string(message.get("type")) not in OF_MODEL:
             if "tool_call_id" in message:
                 about["call_known"] = string(message["tool_call_id"]) in self._content.calls
@@ -111,6 +148,8 @@ class LangGraphReader(RunReader[GraphRun]):
         self._sink.wire(kind, event_data(payload, namespace=namespace, **about))
         content = self._content
         if name == "values":
+            for each in content.begins_with(mapping(payload), namespace):
+                self._sink.wire(KEPT, each)
             found = list(content.see_values(payload, namespace))
         else:
             found = list(content.see_update(payload))

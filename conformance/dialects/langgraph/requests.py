@@ -10,10 +10,24 @@ from typing import Any, Final
 
 from conformance.core.events import Event
 from conformance.dialects.json_edge import elements, mapping, objects, string
-from conformance.dialects.langgraph.content import OF_MODEL, joined, pieces_of
-from conformance.dialects.langgraph.vocabulary import VALUES
+from conformance.dialects.langgraph.content import OF_MODEL, is_of_model, joined, pieces_of
+from conformance.dialects.langgraph.vocabulary import (
+    IN_THREAD,
+    KEPT,
+    MESSAGE,
+    PARTIAL,
+    RESTATED,
+    VALUES,
+)
 from conformance.dialects.requests import Continuation, Question, RequestForm
-from conformance.dialects.turns import HistoryEntry, HistoryForm, Speaker, history_call, speaker
+from conformance.dialects.turns import (
+    HistoryCall,
+    HistoryEntry,
+    HistoryForm,
+    Speaker,
+    history_call,
+    speaker,
+)
 
 _SPEAKERS: Final[Mapping[str, Speaker]] = {
     "human": "user",
@@ -62,20 +76,27 @@ def _input(body: Any) -> dict[str, Any]:
 def _read_entry(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
     kind = string(fields.get("type"))
-    by = _SPEAKERS.get(kind) or speaker(fields.get("role"))
+    by = _SPEAKERS.get(kind) or speaker(fields.get("role") or kind)
     text = joined(pieces_of(fields), "text")
     if by == "tool":
         return HistoryEntry(by, text, results=(string(fields.get("tool_call_id")),))
-    calls = (
-        history_call(each.get("id"), each.get("name"), each.get("args"))
-        for each in objects(fields.get("tool_calls"))
-    )
-    return HistoryEntry(by, text, tuple(calls), id=string(fields.get("id")))
+    calls = tuple(map(_read_call, objects(fields.get("tool_calls"))))
+    return HistoryEntry(by, text, calls, id=string(fields.get("id")))
+
+
+def _read_call(call: Mapping[str, Any]) -> HistoryCall:
+    """A call as LangChain has it, or as Chat Completions has it."""
+    function = mapping(call.get("function")) or {**call, "arguments": call.get("args")}
+    return history_call(call.get("id"), function.get("name"), function.get("arguments"))
+
+
+def _message_name(event: Event) -> str:
+    is_said = event.type in (MESSAGE, PARTIAL, RESTATED) and event.data.get("type") in OF_MODEL
+    return string(event.data.get("id")) if is_said else ""
 
 
 def _is_answer(entry: Any) -> bool:
-    fields = mapping(entry)
-    return string(fields.get("type")) in OF_MODEL or fields.get("role") == "assistant"
+    return is_of_model(mapping(entry))
 
 
 def _streams(body: Any) -> bool:
@@ -92,5 +113,10 @@ REQUEST: Final = RequestForm(
     is_answer=_is_answer,
 )
 TURNS: Final = HistoryForm(
-    "input.messages", lambda body: elements(_input(body).get("messages")), _read_entry
+    "input.messages",
+    lambda body: elements(_input(body).get("messages")),
+    _read_entry,
+    thread_path=IN_THREAD,
+    message_name=_message_name,
+    restates=KEPT,
 )

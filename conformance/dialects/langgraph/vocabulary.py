@@ -8,12 +8,17 @@ from conformance.dialects.history import vocabulary
 from conformance.dialects.wire_keys import WireKeys
 
 NAME: Final = "langgraph"
+IN_THREAD: Final = "/threads/{thread}/runs/{how}"
+"""The end of the path of a request for a run in a thread."""
 METADATA: Final = "graph.metadata"
 MESSAGE: Final = "graph.message"
 PARTIAL: Final = "graph.partial"
 VALUES: Final = "graph.values"
 UPDATES: Final = "graph.updates"
 RESTATED: Final = "graph.restated"
+SENT: Final = "graph.sent"
+KEPT: Final = "graph.kept"
+HELD: Final = "graph.held"
 ERROR: Final = "graph.error"
 END: Final = "graph.end"
 OTHER: Final = "graph.other"
@@ -22,7 +27,7 @@ OVERFLOW: Final = "graph.overflow"
 VOCABULARY: Final = vocabulary(
     NAME,
     *(METADATA, MESSAGE, PARTIAL, VALUES, UPDATES, RESTATED, ERROR, END, OTHER, UNKNOWN),
-    OVERFLOW,
+    *(SENT, KEPT, HELD, OVERFLOW, "request.call", "request.result"),
 )
 WIRE_KEYS: Final = WireKeys(
     texts=("text", "thinking", "reasoning", "reasoning_content", "partial_json", "content", "args"),

@@ -4,7 +4,8 @@ Rule 1: an event is its type; an `output_index` that is left out is 0. Every par
         `conversation.part`, too, with its type as `kind` and the types within its thinking as
         `within`; a part without a type is what its key says, as Mistral's client has it. A body is
         `conversation.response`, then each of its entries by its own type, with its place. Before
-        an event of another entry than the one before stands `conversation.entry`.
+        an event of another entry than the one before stands `conversation.entry`. Where the
+        request appends to a conversation, what names one has `as_asked`.
 Rule 2: every `conversation.response.started` is a message, and begins the next answer where
         something came before. `conversation.response.done` is the end; an error is an end, too.
 Rule 3: nothing announces a text or a thought: it ends where another one, a call, or another entry
@@ -12,7 +13,8 @@ Rule 3: nothing announces a text or a thought: it ends where another one, a call
 Rule 4: a function is called by the client, and a call is known by its id. A tool is executed by the
         server: its call is hosted. Calls may overlap, and end by their own event, or
         with the answer.
-Rule 5: references, files and the like say nothing, and neither does an agent that hands over.
+Rule 5: `conversation.sent` has the thinking of a message in the request.
+Rule 6: references, files and the like say nothing, and neither does an agent that hands over.
 """
 
 from __future__ import annotations
@@ -20,9 +22,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.core.events import Frame
+from conformance.core.events import Event, Frame, Request
 from conformance.dialects import outcome
 from conformance.dialects.content_blocks import ContentBlocks, Place
+from conformance.dialects.endpoint import Endpoint
+from conformance.dialects.history_calls import OF_CONVERSATIONS
 from conformance.dialects.json_edge import (
     arguments_text,
     event_data,
@@ -32,16 +36,19 @@ from conformance.dialects.json_edge import (
     whole,
 )
 from conformance.dialects.mistral_conversations.vocabulary import (
+    APPENDS,
     BODY,
     ENTRIES,
     ENTRY,
     OVERFLOW,
     PART,
+    SENT,
     STREAMED,
     UNKNOWN,
 )
 from conformance.dialects.typed import TypedReader
 
+_APPENDS: Final = Endpoint("", APPENDS)
 _MESSAGE: Final = "message.output"
 _CALLS: Final = frozenset({"function.call", "tool.execution"})
 
@@ -116,8 +123,16 @@ class EntryBlocks(ContentBlocks):
 class ConversationReader(TypedReader[EntryBlocks]):
     unknown = UNKNOWN
     history = "inputs"
+    call_pairing = OF_CONVERSATIONS
 
     _entry: int | None = None  # the one that the last event was of
+    _asked = ""  # the conversation to which the request appends
+
+    def request(self, request: Request) -> list[Event]:
+        self._asked = string(_APPENDS.stated(request.path.partition("#")[0]).get("thread"))
+        events = super().request(request)
+        sent = [each.data for each in events if each.data.get("kind") == _MESSAGE]
+        return [*events, *(Event(SENT, _sent_thinking(each), 0, "wire") for each in sent)]
 
     def _new_content(self) -> EntryBlocks:
         self._entry = None
@@ -164,7 +179,7 @@ class ConversationReader(TypedReader[EntryBlocks]):
             if is_refusal(fields):
                 self._sink.say_error(outcome.error(fields.get("error") or fields))
             return
-        self._sink.wire(BODY, fields)
+        self._wire(BODY, fields, 0)
         self._begin_once()
         for entry, each in enumerate(objects(fields.get("outputs"))):
             kind = string(each.get("type"))
@@ -180,7 +195,9 @@ class ConversationReader(TypedReader[EntryBlocks]):
         """Rule 1."""
         if entry != self._entry and not kind.startswith("conversation."):
             self._entry = entry
-            self._sink.wire(ENTRY, {"output_index": entry})
+            self._sink.wire(ENTRY, {"output_index": entry, "id": fields.get("id")})
+        if self._asked and (named := string(fields.get("conversation_id"))):
+            fields = {**fields, "as_asked": named == self._asked}
         is_set = "output_index" in fields or kind.startswith("conversation.")
         self._sink.wire(kind, event_data(fields) if is_set else {**fields, "output_index": entry})
         content = fields.get("content") if kind.startswith(_MESSAGE) else None
@@ -193,6 +210,15 @@ class ConversationReader(TypedReader[EntryBlocks]):
     def _count(self, fields: Mapping[str, Any]) -> None:
         if (counts := outcome.usage(fields.get("usage"))) is not None:
             self._sink.emit("usage", counts)
+
+
+def _sent_thinking(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What a message in the request has as thinking, with the place of that."""
+    parts = (
+        part for each in objects(entry.get("content")) for part in objects(each.get("thinking"))
+    )
+    thinking = "".join(string(each.get("text")) for each in parts)
+    return {"position": entry["position"], "thinking": thinking or None}
 
 
 def kind_of(part: Mapping[str, Any]) -> Any:

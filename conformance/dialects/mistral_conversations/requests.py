@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from conformance.dialects.json_edge import mapping, string
+from conformance.dialects.mistral_conversations.vocabulary import APPENDS, ENTRIES
 from conformance.dialects.requests import (
     PLAIN,
     Continuation,
@@ -22,6 +23,7 @@ from conformance.dialects.turns import (
     spoken,
 )
 
+_SAID: Final = ENTRIES | {f"{each}.delta" for each in ENTRIES}
 _ARGS: Final = "completion_args"
 _EFFORT: Final = f"{_ARGS}.reasoning_effort"
 
@@ -46,14 +48,14 @@ def _next_turns(after: Continuation) -> list[Any]:
 
 def _read_entry(entry: Any) -> HistoryEntry:
     fields = mapping(entry)
-    kind = string(fields.get("type"))
+    kind, name = string(fields.get("type")), string(fields.get("id"))
     if kind == "function.result":
         return HistoryEntry("tool", results=(string(fields.get("tool_call_id")),))
     if kind == "function.call":
         named = (fields.get("tool_call_id"), fields.get("name"), fields.get("arguments"))
-        return HistoryEntry("model", calls=(history_call(*named),))
+        return HistoryEntry("model", calls=(history_call(*named),), id=name)
     role = "assistant" if kind == "message.output" else fields.get("role")
-    return HistoryEntry(speaker(role), spoken(fields.get("content")))
+    return HistoryEntry(speaker(role), spoken(fields.get("content")), id=name)
 
 
 def _is_answer(entry: Any) -> bool:
@@ -75,6 +77,7 @@ TURNS: Final = HistoryForm(
     "inputs",
     listed_or_text("inputs"),
     _read_entry,
-    thread_path="/conversations/{thread}",
+    thread_path=APPENDS,
     answer_thread=lambda event: string(event.data.get("conversation_id")),
+    message_name=lambda event: string(event.data.get("id")) if event.type in _SAID else "",
 )

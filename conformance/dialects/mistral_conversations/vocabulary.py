@@ -11,9 +11,12 @@ from conformance.dialects.json_edge import elements
 from conformance.dialects.wire_keys import SseEnvelope, WireKeys
 
 NAME: Final = "mistral.conversations"
+APPENDS: Final = "/conversations/{thread}"
+"""The end of the path of a request that appends to a conversation."""
 BODY: Final = "conversation.response"
 PART: Final = "conversation.part"
 ENTRY: Final = "conversation.entry"
+SENT: Final = "conversation.sent"
 UNKNOWN: Final = "conversation.unknown"
 OVERFLOW: Final = "conversation.overflow"
 THOUGHT: Final = ("content", "thinking", 0, "text")
@@ -33,7 +36,11 @@ EVENTS: Final = EventTable(
 STREAMED: Final = EVENTS.types
 ENTRIES: Final = frozenset({"message.output", "function.call", "tool.execution", "agent.handoff"})
 """What a whole answer lists."""
-VOCABULARY: Final = vocabulary(NAME, *STREAMED, *ENTRIES, BODY, ENTRY, PART, UNKNOWN, OVERFLOW)
+VOCABULARY: Final = vocabulary(
+    NAME,
+    *(*STREAMED, *ENTRIES, BODY, ENTRY, PART, SENT, UNKNOWN, OVERFLOW),
+    *("request.call", "request.result"),
+)
 WIRE_KEYS: Final = WireKeys(
     texts=("content", "text", "thinking", "arguments"),
     shown=("content", "text"),

@@ -21,6 +21,7 @@ from conformance.rules.applies import Evidence
 
 _BROKEN: Final = "the answer that comes back was broken"
 _MOST_TEXT: Final = 16 * 1024 * 1024
+_MOST_OWN: Final = 4096  # events
 _STARTS: Final = frozenset({"message.start", "thinking.start"})
 _SPOKEN: Final = frozenset({"text.delta", "tool.end", "error", "cut", "finish", *_STARTS})
 
@@ -61,6 +62,8 @@ class AnswerListener:
         self._exchange = exchange
         self._gatherer = LinkGatherer(rules, "answer", Evidence())
         self._types = self._gatherer.types
+        self._own_types = frozenset(kind for each in rules for kind in each.own_types)
+        self.own_events: list[Event] = []  # that are held against earlier answers
         self._texts: dict[int, list[str]] = {}
         self._size = 0
         self._calls: list[HistoryCall] = []
@@ -88,6 +91,8 @@ class AnswerListener:
                 self._take_names(event)
             if event.type in self._types:
                 self._gatherer.take((event,))
+            if event.type in self._own_types and len(self.own_events) < _MOST_OWN:
+                self.own_events.append(event)
 
     def _take_names(self, event: Event) -> None:
         if self._answer_thread is not None and not self._thread:

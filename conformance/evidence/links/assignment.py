@@ -52,7 +52,8 @@ class TurnLink(Struct, frozen=True):
     those that repeat it all the same. `misplaced` is the entry that stands after the turn and was
     before it, or before it and was not there yet; `asked_twice` one before it that says once more
     what was answered, and `rival` one before it in its run that brings another answer to the same
-    request. They are -1 where there is none.
+    request. They are -1 where there is none. `is_older`: answers of the conversation came after
+    it, and only the next answer is held against it.
     """
 
     answers: tuple[AnswerTurn, ...]
@@ -66,6 +67,7 @@ class TurnLink(Struct, frozen=True):
     misplaced: int = -1
     asked_twice: int = -1
     rival: int = -1
+    is_older: bool = False
 
 
 class _Found(Struct):

@@ -75,6 +75,8 @@ class RepeatedTurns:
         self.talk = talk
         self.named: Callable[[int], str] = str  # how messages name an exchange
         self.links: Sequence[TurnLink] = ()  # all turns of the request
+        self.own_events: Sequence[Event] = ()  # of the answer to it
+        self.older: Sequence[TurnLink] = ()
         self._setting = setting
         exchange = talk.exchange
         self._evidence = Evidence(
@@ -104,8 +106,10 @@ class RepeatedTurns:
         return [
             rule
             for rule in self.rules
-            if rule.request_side.turn in ages and not (unknown and unknown & rule.types)
-            if link.evidence != ALTERED or rule.types <= _OF_WORDS
+            if (rule.request_side.turn in ages or _is_of_any(rule))
+            and (not link.is_older or rule.own_types)
+            and not (unknown and unknown & rule.types)
+            and (link.evidence != ALTERED or rule.types <= _OF_WORDS)
         ]
 
     def _unknown(self, link: TurnLink) -> frozenset[str]:
@@ -151,6 +155,7 @@ class RepeatedTurns:
             back.take(self._returned(link))
         if not link.entries and KEPT & back.types:
             back.take(self._kept(link))
+        back.take(self._restated(link))
         places = f".{_listed(link.entries)}" if link.entries else ""
         where = f"{self.talk.form.key}{places}"
         turn = _TurnPlace(where, self.named, why_left_out(link, self.talk, self._setting.dialect))
@@ -173,6 +178,11 @@ class RepeatedTurns:
         ids = link.answers[0].ids if link.entries and len(link.answers) == 1 else ()
         said = enumerate(self.talk.said) if ids else ()
         return (at for at, each in said if each.by == "tool" and each.id in ids)
+
+    def _restated(self, link: TurnLink) -> Iterator[Event]:
+        """What the own answer says; of the entries that it restates, those of the linked answer."""
+        restates, ids = self.talk.form.restates, link.answers[0].ids
+        return (e for e in self.own_events if e.type != restates or e.data.get("id") in ids)
 
     def _returned(self, link: TurnLink) -> Iterator[Event]:
         """The calls and the text of the turn."""
@@ -197,7 +207,9 @@ class RepeatedTurns:
         asked = OfferedTools.of(self._setting.dialect, answer.exchange.request)
         offered = {name for each in (asked, self._offered) if each for name in each.names}
         by_id = link.evidence == BY_ID
-        return kept_events(answer, self.talk, link.again, request, offered, by_id=by_id)
+        older = {call.id for each in self.older for call in each.answers[0].calls}
+        given = answer, self.talk, link.again, request, offered
+        return kept_events(*given, older=older, by_id=by_id)
 
     @cached_property
     def _offered(self) -> OfferedTools | None:
@@ -226,6 +238,11 @@ def _ages(link: TurnLink) -> tuple[str | None, ...]:
     if not link.entries:
         return ("named",)
     return (None, "current" if link.is_current else "earlier")
+
+
+def _is_of_any(rule: LinkedRule) -> bool:
+    """Whether a rule compares an answer with every one that it continues."""
+    return rule.request_side.in_answer and rule.request_side.turn is None
 
 
 def _shown(entry: Any) -> str:
@@ -319,6 +336,8 @@ def _violation(
         side = "behind" if link.misplaced > link.entries[-1] else "before"
         message = f"{place.where} brings exchange {name} back, but {other} stands {side} it"
         change = Change.NONE
+    elif rule.request_side.in_answer:
+        message, change = _restatement(rule.form, given, back, name=name), Change.NONE
     elif link.entries:
         message, change = _difference(rule.form, given, back, name=name, where=place.where)
     else:
@@ -350,6 +369,14 @@ def _difference(
     if not back.taken.parts:
         return f"{gave} {had}, but {where} sends nothing of it back", Change.LOST
     return f"{gave} {had}, but {where} sends back {has} (they differ at {at})", change
+
+
+def _restatement(form: Compare, given: GatheredEnd, back: GatheredEnd, *, name: str) -> str:
+    gave, states = given.taken.parts, back.taken.parts
+    if form.are == "lacks":
+        return f"exchange {name} gave {view(next(e for e in gave if e in states))} before"
+    other = next((each for each in states if each not in gave), states)
+    return f"exchange {name} gave {view(gave)}, but the answer has {view(other)} of it"
 
 
 def _beside_kept(given: GatheredEnd, back: GatheredEnd, *, name: str, where: str) -> str:

@@ -169,7 +169,10 @@ class LinkedExchanges:
         turns = RepeatedTurns(setting, talk, linked_rules(setting.bound.rules))
         turns.named = self._places.name
         turns.links = links
-        return self._findings.of_links(turns, links)
+        turns.own_events = self._heard[exchange.number][0].own_events
+        turns.older = self._finder(setting, exchange).older(talk)
+        judged = [e for e in (*links, *turns.older) if not _is_sent_again(talk, e)]
+        return self._findings.of_links(turns, judged)
 
     def _remember(
         self,
@@ -235,6 +238,12 @@ def _write(ledger: Ledger, given: OfLinks, by: str, *, ours: bool, trusted: bool
         reason = next(each.reason for each, _ in judged if each.verdict is verdict)
         findings = [found for _, found in judged if found is not None]
         ledger.add(rule, verdict, reason, findings, by=by)
+
+
+def _is_sent_again(talk: RepeatedTalk, link: TurnLink) -> bool:
+    """Whether a request is the one that was answered, and continues nothing."""
+    first, second = link.answers[0].exchange.request, talk.exchange.request
+    return first == second and not link.entries
 
 
 def _named_answer(setting: JudgeSetting, talk: RepeatedTalk) -> str:

@@ -107,6 +107,14 @@ class LinkFinder:
         stated = self._stated(talk, named)
         return [*(replace(each, again=_entries_of(each, links)) for each in stated), *links]
 
+    def older(self, talk: RepeatedTalk) -> list[TurnLink]:
+        """The answers of the conversation that the request names, but for the newest."""
+        known = self._look(("thread", talk.thread))[1:] if talk.thread else ()
+        turns = (each.turn for each in known)
+        return [
+            TurnLink((t,), "the conversation", (), is_current=False, is_older=True) for t in turns
+        ]
+
     def _stated(self, talk: RepeatedTalk, named: str) -> list[TurnLink]:
         for evidence, key in (
             (BY_ID, ("id", named)),

@@ -38,6 +38,13 @@ class LinkedRule(Struct, frozen=True):
     def request_side(self) -> Side:
         return self.form.left if self.form.left.link == "request" else self.form.right
 
+    @property
+    def own_types(self) -> frozenset[str]:
+        """The types of the events that it compares of the later exchange's own answer."""
+        side = self.request_side
+        names = self.compiled.names if side.in_answer else ()
+        return frozenset(t for each in names if each.name in side.paths for t in each.alias.types)
+
     def side(self, end: LinkEnd) -> Side:
         """The side of the comparison at one end of the link."""
         return self.form.left if self.form.left.link == end else self.form.right

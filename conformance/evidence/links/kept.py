@@ -6,7 +6,8 @@ itself.
 Rule 2: `turn.result` has the `id` of each result for a call of that answer, in the order of the
 calls, then of each one whose call is not in the request. A call of a tool that no client offered
 needs none, nor has an answer that ended at its limit any: their calls count as answered. A
-reference may stand for any call.
+reference may stand for any call. Where a conversation is named, results may be for calls of earlier
+answers, some of which nobody recorded: they count if the latest one made calls.
 Rule 3: `turn.again` has the `place` of each entry that repeats that answer, and its own `id`.
 Rule 4: where the request names the answer, and not only its conversation, there is `turn.resumed`;
 `turn.moved` has the conversation that the request names, `to`, where the answer is of another one.
@@ -40,9 +41,13 @@ def kept_events(
     request: Iterable[Event],
     offered: AbstractSet[str],
     *,
+    older: AbstractSet[str],
     by_id: bool,
 ) -> Iterator[Event]:
-    """The events for one answer; `again` are the entries that repeat it, `offered` the tools."""
+    """The events for one answer; `again` are the entries that repeat it, `offered` the tools.
+
+    `older` are the calls of the answers before it.
+    """
     is_unstored = _forbids(answer.exchange) and not _is_of_socket(talk.exchange)
     stored = {"stored": False} if is_unstored else {}
     yield Event(NAMED, {"id": next(iter(answer.ids), answer.thread), **stored}, 0, "wire")
@@ -50,7 +55,8 @@ def kept_events(
         yield Event(RESUMED, {"id": talk.named or answer.ids[0]}, 0, "wire")
         if "" != talk.thread != answer.thread != "":
             yield Event(MOVED, {"to": talk.thread}, 0, "wire")
-    for name in _results(answer, request, offered):
+    names = _results(answer, request, offered) if by_id or answer.calls else ()
+    for name in (each for each in names if each not in older):
         yield Event(RESULT, {"id": name}, 0, "wire")
     for place in again:
         entry = talk.entries[place]

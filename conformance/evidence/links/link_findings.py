@@ -64,7 +64,9 @@ class LinkFindings:
         found: OfLinks = {}
         for link in links if turns.rules else ():
             for rule, verdict in self._of_link(turns, link):
-                found.setdefault(rule, []).append(verdict)
+                known = found.setdefault(rule, [])
+                if not link.is_older or all(each is None for _, each in known):
+                    known.append(verdict)
         return found
 
     def _of_link(
@@ -74,7 +76,7 @@ class LinkFindings:
         content = turns.content(link), link.is_current
         given = known.contents.get(content, {})
         concerned = turns.concerned(link)
-        missing = [rule for rule in concerned if rule.id not in given]
+        missing = [rule for rule in concerned if rule.id not in given or rule.own_types]
         if missing:
             given = {**given, **turns.judge(link, missing)}
             if len(known.contents) < _MOST_CONTENTS:
@@ -107,13 +109,21 @@ class LinkFindings:
         cause = next((each for each in earlier if self._explains(each, rule.id)), None)
         if cause is not None:
             number = known.broken[rule.id] = known.broken[cause]
+        elif rule.own_types:
+            number = here
+            cause = self._failing(number, lambda each: follows(rule.id, each))
         else:
             number = link.answers[0].number
-            ledger = self.ledgers.get(number) if rule.types & _STREAMED else None
-            failing = ledger.rules_with(Verdict.FAIL) if ledger is not None else ()
-            cause = next((each for each in failing if each.endswith(_RESTATED)), None)
+            if rule.types & _STREAMED:
+                cause = self._failing(number, lambda each: each.endswith(_RESTATED))
         where = self._places.name(number)
         return f"what breaks {cause} in exchange {where} may be why" if cause else None
+
+    def _failing(self, number: int, is_cause: Callable[[str], bool]) -> str | None:
+        """A rule of that kind that the answer of an exchange breaks."""
+        ledger = self.ledgers.get(number)
+        failing = ledger.rules_with(Verdict.FAIL) if ledger is not None else ()
+        return next(filter(is_cause, failing), None)
 
     def _explains(self, cause: str, rule: str) -> bool:
         """Whether one rule may be why the other is broken; no SHOULD is why a MUST is."""

@@ -73,7 +73,7 @@ _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal-or-none": ("concat", "merged"),
     "within-or-none": ("concat", "list"),
     "contains": ("concat", "list", "merged"),
-    "lacks": ("concat",),
+    "lacks": ("concat", "list"),
     "kept": ("concat", "merged"),
     "not-both": ("concat", "merged"),
     "in-order": ("list",),
@@ -90,7 +90,7 @@ class Side(Struct, frozen=True):
     A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
     that brings it back: any such turn, or only those of the named kind of `turn`. A turn is current
     while only results of calls came after it, and named where the request has its id alone: the
-    server keeps the rest.
+    server keeps the rest. `in_answer`: what counts of the later exchange is its answer.
     """
 
     paths: Mapping[str, str]
@@ -100,6 +100,7 @@ class Side(Struct, frozen=True):
     view: View = "wire"
     link: Literal["answer", "request", ""] = ""
     turn: TurnAge | None = None
+    in_answer: bool = False
 
 
 class Compare(Form, frozen=True):
@@ -119,7 +120,9 @@ class Compare(Form, frozen=True):
         if left.how != right.how:
             raise node.error(f"sides that compare collect alike, got {left.how} and {right.how}")
         if {left.link, right.link} not in ({""}, {"answer", "request"}):
-            raise node.error("an `answer: linked` is compared with a `request: this`")
+            raise node.error(
+                "an `answer: linked` is compared with a `request: this`, or its answer"
+            )
         if left.how not in _COMPARABLE[are]:
             wanted = " or ".join(_COMPARABLE[are])
             raise node.required("are").error(f"{are} compares {wanted}, got {left.how}")
@@ -159,7 +162,7 @@ class Compare(Form, frozen=True):
             case "in-order":
                 held = in_one_order(one, other) is not False
             case "lacks":
-                held = len(one) < _TELLING or one not in other
+                held = _has_nothing_of(other, one)
             case "contains":
                 held = _is_within(one, other, is_list=self.left.how == "list")
             case "within-or-none":
@@ -176,6 +179,12 @@ class Compare(Form, frozen=True):
     ) -> Machine:
         del knobs
         return CompareMachine(aliases, self, sliced=sliced)
+
+
+def _has_nothing_of(whole: Any, part: Any) -> bool:
+    if isinstance(part, list):
+        return not any(each in whole for each in part)
+    return len(part) < _TELLING or part not in whole
 
 
 def _is_within(within: Any, wanted: Any, *, is_list: bool) -> bool:
@@ -200,19 +209,25 @@ def _read_side(reader: FormReader, node: Node) -> Side:
         view=chosen(entries["view"], VIEWS) if "view" in entries else "wire",
         link=_read_link(node, entries),
         turn=chosen(entries["turn"], TURNS) if "turn" in entries else None,
+        in_answer=_is_own_answer(entries),
     )
 
 
+def _is_own_answer(entries: Mapping[str, Node]) -> bool:
+    return "answer" in entries and entries["answer"].value == "this"
+
+
 def _read_link(node: Node, entries: Mapping[str, Node]) -> Literal["answer", "request", ""]:
-    if "turn" in entries and "request" not in entries:
-        raise node.error("a turn is one of a request")
-    for name, word in (("answer", "linked"), ("request", "this")):
+    is_later = "request" in entries or _is_own_answer(entries)
+    if "turn" in entries and not is_later:
+        raise node.error("a turn is one of a request, or of its answer")
+    for name, words in (("answer", ("linked", "this")), ("request", ("this",))):
         if name in entries:
-            chosen(entries[name], (word,))
+            chosen(entries[name], words)
             others = sorted(entries.keys() & {"role", "hop", "view", "answer", "request"} - {name})
             if others:
                 raise node.error(f"{name} excludes {' and '.join(others)}")
-    return "answer" if "answer" in entries else "request" if "request" in entries else ""
+    return "request" if is_later else "answer" if "answer" in entries else ""
 
 
 class GatheredSide:
