@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.judging.result import Finding
-from conformance.rules.forms.compare import GatheredSide
+from conformance.rules.forms.gathered_side import GatheredSide
 
 _MARKER: Final = re.compile(r"<[^<>]{0,40}>|\[/?THINK\]")
 _ENCODINGS: Final = ("latin-1", "cp1252")

@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from conformance.core.events import REQUEST_EVENTS, Fidelity, Request, Response
 from conformance.core.framing import Framing
-from conformance.rules.forms.compare import Compare, Side
+from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.gathered_side import Side
 from conformance.rules.forms.timing import Timing
 from conformance.rules.model import Rule
 from conformance.rules.paths import MISSING, Getter, getter

@@ -6,8 +6,7 @@ import pytest
 
 from conformance.judging.consequences import withdraw_followers
 from conformance.rules.verdicts import Level, Verdict
-from tests.judging.test_consequences import failing
-from tests.plain_results import plain_finding
+from tests.plain_results import failing, plain_finding
 
 
 @pytest.mark.parametrize(

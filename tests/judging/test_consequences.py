@@ -20,8 +20,9 @@ from conformance.judging.ledger import Ledger
 from conformance.judging.result import Finding, ReferencedEvent, StreamResult
 from conformance.judging.run_rules import ENDING
 from conformance.recordings.check import check_paths
-from conformance.rules.forms.compare import BothSides, GatheredSide, Side
+from conformance.rules.forms.compare import BothSides
 from conformance.rules.forms.contributions import Contribution
+from conformance.rules.forms.gathered_side import GatheredSide, Side
 from conformance.rules.verdicts import Level, Verdict
 from tests.evidence.two_hops import broken_hops, judged_hops, responses, vercel, vercel_part
 from tests.plain_results import failing, plain_finding

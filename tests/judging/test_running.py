@@ -22,7 +22,7 @@ from conformance.judging.fast.running import MOST_WAITING, RunningView
 from conformance.judging.result import StreamResult
 from conformance.judging.rulebook import Rulebook
 from conformance.judging.view import JudgeSetting
-from conformance.rules.forms import compare, fold_collect
+from conformance.rules.forms import fold_collect, gathered_side
 from conformance.rules.verdicts import Verdict
 from tests.each import each_in_blocks
 from tests.fuzz.both import difference, fast, hasty, slow, usual
@@ -190,7 +190,7 @@ def test_chunks_that_end_in_another_line_end_keep_their_time() -> None:
 @pytest.mark.parametrize("rule", ["fold-concat", "fold-lacks-thinking", "compare-concat"])
 def test_cap_is_met_at_the_same_frame(rule: str, cap: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fold_collect, "MOST_BYTES", cap)
-    monkeypatch.setattr(compare, "MOST_BYTES", cap)
+    monkeypatch.setattr(gathered_side, "MOST_BYTES", cap)
     source = Random(1)
     pieces = stream("openai.responses", texts(20, source), texts(40, source), source)
     data = b"".join(piece.encode() for piece in pieces)

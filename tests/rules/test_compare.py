@@ -11,7 +11,7 @@ import pytest
 from conformance.core.events import SEMANTIC_EVENTS, Ending, Event, Vocabulary
 from conformance.rules.applies import Evidence
 from conformance.rules.document import parse
-from conformance.rules.forms import compare as comparing
+from conformance.rules.forms import gathered_side
 from conformance.rules.forms.base import Violation
 from conformance.rules.forms.compare import Compare
 from conformance.rules.forms.contributions import Contribution, compare
@@ -240,7 +240,7 @@ def test_a_broken_exchange_does_not_hide_another_that_differs() -> None:
 
 
 def test_a_side_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparing, "MOST_BYTES", 10)
+    monkeypatch.setattr(gathered_side, "MOST_BYTES", 10)
     verdict, reason, _ = by_role("equal", text("x" * 11), text("x")).result()
     assert (verdict, "grew beyond" in reason) == ("ERROR", True)
 

@@ -12,7 +12,8 @@ from conformance.core.events import Event
 from conformance.rules.applies import Evidence
 from conformance.rules.compiled import CompiledRule, NamedEvent
 from conformance.rules.forms.base import CapReachedError, Context
-from conformance.rules.forms.compare import Compare, GatheredSide, Side
+from conformance.rules.forms.compare import Compare
+from conformance.rules.forms.gathered_side import GatheredSide, Side
 from conformance.rules.rule_set import RuleSet
 
 _MOST_SETS: Final = 128  # of rules, whose linked ones are remembered

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal, Self
 
-import msgspec
 from msgspec import Struct
 
 from conformance.core.events import Event
@@ -14,7 +13,6 @@ from conformance.rules.alias import Alias
 from conformance.rules.forms.base import (
     OPEN,
     Act,
-    CapReachedError,
     Form,
     Machine,
     Names,
@@ -23,23 +21,24 @@ from conformance.rules.forms.base import (
     Step,
 )
 from conformance.rules.forms.differences import first_missing, in_one_order
+from conformance.rules.forms.gathered_side import (
+    Gather,
+    GatheredSide,
+    Side,
+    TurnAge,
+    View,
+)
 from conformance.rules.forms.reading import FormReader, chosen
 from conformance.rules.node import Node
 from conformance.rules.paths import MISSING, getter
-from conformance.rules.patterns import is_number, same
+from conformance.rules.patterns import same
 from conformance.rules.repetition import Columns, Stretch
 
-MOST_BYTES: Final = 16 * 1024 * 1024
-MERGED_FIELDS: Final = (
-    *("choice", "channel", "kind", "data", "text", "reason", "name", "arguments"),
-    *("input", "output", "reasoning", "total"),
-)
 # Compared for a client that does not declare which events it reports.
 REPORTED: Final = frozenset(
     {"thinking.delta", "text.delta", "refusal.delta", "tool.end", "finish", "error", "cut"}
 )
 
-Gather = Literal["concat", "list", "sum", "count", "merged"]
 Relation = Literal[
     "equal",
     "equal-or-none",
@@ -51,8 +50,6 @@ Relation = Literal[
     "in-order",
     "greater",
 ]
-View = Literal["wire", "client"]
-TurnAge = Literal["current", "earlier", "named"]
 Spelling = Literal["exact", "any", "base64"]
 GATHER: Final[tuple[Gather, ...]] = ("concat", "list", "sum", "count", "merged")
 RELATIONS: Final[tuple[Relation, ...]] = (
@@ -66,7 +63,6 @@ SPELLINGS: Final[Mapping[Spelling, Callable[[str], str]]] = {
     "base64": one_alphabet,
 }
 TURNS: Final[tuple[TurnAge, ...]] = ("current", "earlier", "named")
-_OF_TEXTS: Final = frozenset({"concat", "list"})
 _TELLING: Final = 12  # characters that no other text has by chance
 _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "equal": GATHER,
@@ -79,28 +75,6 @@ _COMPARABLE: Final[Mapping[Relation, tuple[Gather, ...]]] = {
     "in-order": ("list",),
     "greater": ("sum", "count"),
 }
-
-
-class Side(Struct, frozen=True):
-    """One side of a comparison: the exchange or view, and the values collected from it.
-
-    `concat` joins texts, `list` keeps each by itself.
-    `merged` lists the events themselves, adjacent deltas joined, without empty ones, numbers and
-    blocks.
-    A linked comparison has an `answer` on one side, and on the other the turn of a later `request`
-    that brings it back: any such turn, or only those of the named kind of `turn`. A turn is current
-    while only results of calls came after it, and named where the request has its id alone: the
-    server keeps the rest. `in_answer`: what counts of the later exchange is its answer.
-    """
-
-    paths: Mapping[str, str]
-    how: Gather
-    role: str = ""
-    hop: str = ""
-    view: View = "wire"
-    link: Literal["answer", "request", ""] = ""
-    turn: TurnAge | None = None
-    in_answer: bool = False
 
 
 class Compare(Form, frozen=True):
@@ -230,89 +204,6 @@ def _read_link(node: Node, entries: Mapping[str, Node]) -> Literal["answer", "re
     return "request" if is_later else "answer" if "answer" in entries else ""
 
 
-class GatheredSide:
-    """One side's value, growing."""
-
-    def __init__(self, side: Side) -> None:
-        self.side = side
-        self.parts: list[Any] = []
-        self.size = 0
-
-    def add_event(self, event: Event, name: str) -> None:
-        """Takes what the side wants of an event under one of its names."""
-        if self.side.how == "merged":
-            self._merge_event(event)
-            return
-        value = getter(self.side.paths[name])(event.data)
-        if self.side.how in _OF_TEXTS and isinstance(value, list):  # a path with `*`
-            for each in value:
-                self._add_value(each)
-        else:
-            self._add_value(value)
-
-    def _add_value(self, value: Any) -> None:
-        fits = isinstance(value, str) if self.side.how in _OF_TEXTS else is_number(value)
-        if self.side.how == "count" or fits:
-            self._grow_by(len(value) if isinstance(value, str) else 0)
-            self.parts.append(value)
-
-    def _merge_event(self, event: Event) -> None:
-        shape = _shared_fields(event)
-        text = event.data.get("text")
-        if text == "":
-            return  # clients do not show it
-        self._grow_by(_spelled_length(shape) + (len(text) if isinstance(text, str) else 0))
-        before = self.parts[-1] if self.parts else None
-        if text is not None and before is not None and before[0] == shape:
-            before[1].append(text)
-        else:
-            self.parts.append((shape, [text] if text is not None else None))
-
-    def merges(self, event: Event) -> bool:
-        return bool(self.parts) and bool(self.parts[-1][0] == _shared_fields(event))
-
-    def weight(self, stretch: Stretch, column: str) -> int:
-        """What a stretch of events adds to the size."""
-        texts = len(stretch.columns[column].joined)
-        if self.side.how == "concat":
-            return texts
-        return texts + _spelled_length(_shared_fields(stretch.event)) * stretch.count
-
-    def add_column(self, stretch: Stretch, column: str) -> None:
-        """Takes a stretch of events that fits."""
-        into = self.parts if self.side.how == "concat" else self.parts[-1][1]
-        into.append(stretch.columns[column].joined)
-        self.size += self.weight(stretch, column)
-
-    def _grow_by(self, size: int) -> None:
-        self.size += size
-        if self.size > MOST_BYTES:
-            raise CapReachedError(f"a side of the comparison grew beyond {MOST_BYTES} bytes")
-
-    def value(self) -> Any:
-        if self.side.how == "concat":
-            return "".join(self.parts)
-        if self.side.how == "list":
-            return list(self.parts)
-        if self.side.how == "sum":
-            return sum(self.parts)
-        if self.side.how == "count":
-            return len(self.parts)
-        return [s if texts is None else {**s, "text": "".join(texts)} for s, texts in self.parts]
-
-
-def _shared_fields(event: Event) -> dict[str, Any]:
-    """What adjacent deltas must share to be joined."""
-    shown = {key: event.data[key] for key in MERGED_FIELDS if key in event.data and key != "text"}
-    if event.type == "thinking.part":  # a delta's part is a client's own business
-        shown["part"] = event.data.get("part")
-    return {"type": event.type, **shown}
-
-
-def _spelled_length(shape: dict[str, Any]) -> int:
-    return len(msgspec.json.encode(shape).decode())
-
-
 BROKEN: Final = "one of the compared streams was broken"
 
 
@@ -383,7 +274,7 @@ class _GatherEvent(Act):
 
     def fits(self, slice_: Slice, stretch: Stretch) -> bool:
         return all(
-            side.size + side.weight(stretch, _column_name(side.side, name)) <= MOST_BYTES
+            side.has_room(stretch, _column_name(side.side, name))
             for side, names in self._named_sides(slice_)
             for name in names
         )

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from conformance.rules.forms.base import Violation
-from conformance.rules.forms.compare import BothSides, Compare, Side
+from conformance.rules.forms.compare import BothSides, Compare
 from conformance.rules.forms.differences import first_difference
+from conformance.rules.forms.gathered_side import Side
 from conformance.rules.verdicts import Verdict, combine
 
 

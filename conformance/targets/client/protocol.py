@@ -19,8 +19,8 @@ from msgspec import Struct
 from conformance.core.errors import AdapterError, HarnessError
 from conformance.core.events import Request
 from conformance.core.excerpts import beginning
-from conformance.rules.forms.compare import MERGED_FIELDS
 from conformance.rules.forms.differences import view
+from conformance.rules.forms.gathered_side import MERGED_FIELDS
 from conformance.rules.schema_faults import schema_fault
 
 VERSION: Final = 1

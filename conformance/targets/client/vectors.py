@@ -22,7 +22,7 @@ from conformance.judging.transcript import read_transcript
 from conformance.profiles.profile import Profile, reading
 from conformance.recordings.choices import CheckChoices, choose_dialect, choose_profile
 from conformance.report.files import write_whole
-from conformance.rules.forms.compare import MERGED_FIELDS
+from conformance.rules.forms.gathered_side import MERGED_FIELDS
 from conformance.targets.client.conversation import case_conversation
 from conformance.targets.client.variation import ReplayVariation, replay_variations
 from conformance.targets.replay.tape import recording_stem

@@ -40,7 +40,7 @@ def test_a_thought_then_text_and_the_end() -> None:
     assert one(events, "done") == {"choice": 0, "explicit": True}
     (end,) = [each.data for each in events if each.type == "lm.chat.end"]
     texts = {"reasoning": "a b c", "message": "d e f"}
-    called = {"tools": [], "arguments": [], "outputs": []}
+    called: dict[str, list[object]] = {"tools": [], "arguments": [], "outputs": []}
     assert end["stated"] == {**texts, **called, "order": "reasoning message"}
 
 
