@@ -383,8 +383,7 @@ def _terms_lacks(rule: Rule, types: set[str]) -> Iterator[Lack]:
     if "http.request" in types:
         yield lambda e: e.request is None, "the request was not recorded"
     if REQUEST_EVENTS & types:
-        unread = "the request was not recorded"
-        yield lambda e: e.request is None or e.request.json is None, unread
+        yield lambda e: e.request is None or e.request.json is None, "the request was not recorded"
     if isinstance(rule.form, Timing):
         yield lambda e: not e.clock, "no clock was recorded"
 
