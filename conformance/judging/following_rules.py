@@ -151,6 +151,7 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "turn-agrees": ("turn-named",),
     "turn-own-id": ("turn-closed", "turn-as-answered"),
     "result-once": ("line-once",),
+    "response-own-id": ("end-once",),
     "call-ended": ("call-told-first", "call-told-once"),
     "tool-resulted": ("tool-lifecycle",),
     # Runs that nothing parts are counted as one.
@@ -159,8 +160,6 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     # A block of LangChain that is not known by its index is not finished.
     "blocks-finished": ("block-announced", "carries"),
     "message-known": ("event-id-once",),
-    # What came too late was missing in the pieces before it.
-    "delta-in-time": ("finish-states-thinking", "finish-states-text", "finish-states-arguments"),
     # Without a marker of Harmony, what it begins or ends is read as what it is not.
     "begins-with-start": ("nothing-between",),
     "call-addressed": ("content-unmarked", "role", "channel-stated"),

@@ -60,7 +60,7 @@ from tests.plain_results import failing
         ("wire/sglang/carries", "wire/sglang/end-present"),
         ("wire/langchain-events/block-announced", "wire/langchain-events/blocks-finished"),
         ("wire/langchain-events/event-id-once", "wire/langchain-events/message-known"),
-        ("wire/langchain-events/finish-states-text", "wire/langchain-events/delta-in-time"),
+        ("wire/lmstudio/end-once", "wire/lmstudio/response-own-id"),
         ("wire/langgraph/last-comes", "wire/langgraph/state-keeps-sealed"),
         ("wire/harmony/nothing-between", "wire/harmony/begins-with-start"),
         ("wire/harmony/content-unmarked", "thinking/stream/unmarked"),
