@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from conformance.rules.verdicts import Verdict
 from tests.evidence.links.edits import Edit
 from tests.evidence.links.odd_histories import edited, respelled
 from tests.evidence.links.odd_talks import ODD, regenerated, regenerated_and_back
@@ -177,6 +178,23 @@ def test_a_text_comes_back_in_its_words(name: str, text: str, found: set[str]) -
     talker = TALKERS[name]
     exchanges = edited(name, lambda h: respelled(h, (TEXT, text)))
     assert broken(checked(exchanges, talker.dialect, talker.profile)) == found
+
+
+def _cited(history: list[Any]) -> list[Any]:
+    """Half of a text stands where a citation backs it, as ChatBedrockConverse sends it back."""
+    half = len(TEXT) // 2
+    cited = {"citationsContent": {"content": [{"text": TEXT[half:]}], "citations": []}}
+    for each in history:
+        if {"text": TEXT} in each["content"]:
+            each["content"] = [{"text": TEXT[:half]}, cited]
+    return history
+
+
+def test_cited_text_comes_back_in_its_block() -> None:
+    exchanges, talker = edited("converse", _cited), TALKERS["converse"]
+    results = checked(exchanges, talker.dialect, talker.profile)
+    assert broken(results) == set()
+    assert results[-1].verdicts[WORDS] is Verdict.PASS
 
 
 def test_of_two_rules_on_a_text_one_speaks() -> None:
