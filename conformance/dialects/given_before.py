@@ -25,6 +25,11 @@ def given_instructions(body: Any, form: RequestForm) -> str:
     return _canonical(given)
 
 
+def given_to(body: Any, form: RequestForm) -> str:
+    """The model that is to answer, and its instructions: two of these are two agents."""
+    return f"{mapping(body).get('model')}\n{given_instructions(body, form)}"
+
+
 def instruction_texts(body: Any, form: RequestForm) -> Iterator[str]:
     """The texts of the instructions, in addition to the history or as entries of it."""
     fields = mapping(body)

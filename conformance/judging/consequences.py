@@ -11,6 +11,7 @@ from conformance.judging.explained_difference import explains
 from conformance.judging.following_rules import (
     COMPARED,
     FOLLOWING,
+    HALVED,
     ITEM_CLOSED,
     LEADS_BY,
     LEADS_BY_SLICE,
@@ -126,6 +127,8 @@ def _may_cause(findings: Sequence[Finding], leader: str, rule: str) -> bool:
     answers = {(each.file, each.exchange) for each in of_answers if each is not None}
     if len(answers) > 1 and not any(map(_of_answer, causes)):
         return False  # it says once what a request holds, wherever that is
+    if rule in HALVED and len({tuple(each.slice.values()) for each in found}) < 2:
+        return False  # nothing was to be found under the other id
     return all(any(_comes_first(cause, each) for cause in causes) for each in found)
 
 

@@ -315,6 +315,8 @@ FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking-shown": ("scenario/thinking",),
     "tail-kept": ("wire/chat/error-without-success",),
 }
+# Rules that follow from another id only where that leaves two halves: a begin and an end.
+HALVED: Final = frozenset({"wire/copilot/tool-completed"})
 # Rule -> the fields by whose breach it leads, or follows: others say nothing of an end.
 LEADS_BY: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(

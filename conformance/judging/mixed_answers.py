@@ -148,7 +148,17 @@ def _name(finding: Finding) -> str:
 
 def _begins(finding: Finding, sign: _Sign, lead: Finding) -> bool:
     is_there = finding.event >= lead.event if sign.later else finding.event == lead.event
-    return finding.rule in sign.begun and is_there
+    return finding.rule in sign.begun and is_there and not _ends_by_itself(finding, lead)
+
+
+def _ends_by_itself(finding: Finding, lead: Finding) -> bool:
+    """Whether an end is too many in one answer: the first is after the start, or the second in it.
+
+    Servers that write the role into each delta start nothing by it.
+    """
+    kind, event = finding.about.behind or ("", 0)
+    is_again = kind == finding.about.type and finding.event == lead.event
+    return _name(finding) in _OF_ENDS and (event >= lead.event or is_again)
 
 
 def _is_later(finding: Finding, lead: Finding, *, anywhere: bool) -> bool:

@@ -110,18 +110,21 @@ def test_a_call_whose_events_were_kept_is_the_stream_of_these(tmp_path: Path) ->
     choice = {"index": 0, "delta": {"role": "assistant", "content": _TEXT}, "finish_reason": "stop"}
     chunk = {**_chat(1), "object": "chat.completion.chunk", "choices": [choice]}
     events = [{"event": "message", "data": chunk}]
-    told = [{"type": "response.created"}, {"type": "response.completed"}]
-    lines = _lines(
-        _call(1, "/v1/chat/completions", body=None, sse_events=events),
-        _call(2, "/v1/responses", body=None, status=101, ws_events=told),
-    )
-    chat, responses = open_recording(stored(tmp_path, "trace.jsonl", lines)).exchanges
+    told = [
+        {"type": kind, "response": {"id": id_}}
+        for id_ in ("r1", "r2")
+        for kind in ("response.created", "response.completed")
+    ]
+    socket = _call(2, "/v1/responses", body=None, status=101, ws_events=told)
+    socket["request"]["ws_events"] = [{"type": "response.create", "model": "m"}] * 2
+    lines = _lines(_call(1, "/v1/chat/completions", body=None, sse_events=events), socket)
+    chat, *responses = open_recording(stored(tmp_path, "trace.jsonl", lines)).exchanges
     assert chat.body == b"data: %b\n\ndata: [DONE]\n\n" % json.dumps(chunk).encode()
-    assert [chat.dialect, responses.dialect] == ["openai.chat", "openai.responses"]
+    assert chat.dialect == "openai.chat"
     assert chat.request is not None
     assert chat.request.path == "/v1/chat/completions"
-    assert responses.response is not None
-    assert responses.response.status is None
+    assert [(each.dialect, len(each.chunks)) for each in responses] == [("openai.responses", 2)] * 2
+    assert [each.request and each.request.json for each in responses] == [{"model": "m"}] * 2
 
 
 @pytest.mark.parametrize("kind", LINES)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from conformance.cassette import open_recording
+from conformance.core.shipped import cassettes
+from conformance.judging.checker import Checker
 from conformance.judging.consequences import follows, withdraw_followers
 from conformance.judging.following_rules import FOLLOWING
 from conformance.judging.rulebook import Rulebook
@@ -93,3 +98,27 @@ def test_no_rule_follows_from_what_follows_from_it() -> None:
                 above.add(leader)
                 waiting += leaders[leader]
         assert rule not in above
+
+
+@pytest.mark.parametrize(
+    ("edit", "replacement", "found"),
+    [
+        # Under another id the start has no end, and the end no start.
+        (rb'("tool.execution_start".*?"toolCallId": ?)"[^"]+"', rb'\1"call_other"', set()),
+        # Here the end is missing all the same.
+        (
+            rb'("tool.execution_start".*?"toolCallId": ?)"[^"]+"(.*\n).*execution_complete.*\n',
+            rb'\1"call_other"\2',
+            {"wire/copilot/tool-completed"},
+        ),
+    ],
+)
+def test_an_unrequested_tool_explains_only_halves_of_its_call(
+    edit: bytes, replacement: bytes, found: set[str]
+) -> None:
+    recording = open_recording(cassettes() / "copilot.cli/copilot/tool-round.cassette.jsonl")
+    body = next(iter(recording.exchanges)).body
+    edited = re.sub(edit, replacement, body, count=1)
+    assert edited != body
+    findings = Checker("copilot.cli", profile="strict").check([edited]).findings
+    assert {each.rule for each in findings} == {"wire/copilot/tool-requested", *found}

@@ -153,8 +153,8 @@ def text_chunk(number: int, text: str, *, of: int = 0, **delta: Any) -> bytes:
     return chunk(number, {"index": of, "delta": delta, "finish_reason": None})
 
 
-def finished(number: int, *, of: int = 0) -> bytes:
-    return chunk(number, {"index": of, "delta": {}, "finish_reason": "stop"})
+def finished(number: int, *, of: int = 0, **delta: Any) -> bytes:
+    return chunk(number, {"index": of, "delta": delta, "finish_reason": "stop"})
 
 
 def test_what_names_another_answer_in_one_frame_is_one_finding() -> None:
@@ -182,6 +182,15 @@ def test_a_fault_of_a_choice_that_another_answer_lacks_is_one_of_its_own() -> No
     found = broken(CHAT, [*stream, *other, *ends])
     assert {"wire/chat/same-id", "wire/chat/finish-once"} <= found
     assert "wire/chat/role-once" not in found
+
+
+@pytest.mark.parametrize("text", ["", "Nine."])
+def test_a_role_in_each_delta_hides_no_second_end(text: str) -> None:
+    """As an OpenAI-compatible server sends calls and end, and the end with its counts again."""
+    begun = text_chunk(1, "High water ", role="assistant")
+    ends = [finished(1, role="assistant", content=text), finished(1, role="assistant", content="")]
+    found = broken(CHAT, [begun, *ends, b"data: [DONE]\n\n"])
+    assert {"wire/chat/role-once", "wire/chat/finish-once"} <= found
 
 
 def test_a_marker_next_to_another_answer_is_one_of_its_own() -> None:

@@ -151,7 +151,8 @@ def _read(entry: Any) -> HistoryEntry:
 
 
 def _shown(block: Mapping[str, Any]) -> str:
-    return string(block.get("text")) or spoken(mapping(block.get("toolResult")).get("content"))
+    within = mapping(block.get("toolResult") or block.get("citationsContent"))
+    return string(block.get("text")) or spoken(within.get("content"))
 
 
 TURNS: Final = HistoryForm("messages", listed("messages"), _read)

@@ -17,13 +17,14 @@ from conformance.evidence.links.requests import RepeatedTalk
 class AnswerPlace(NamedTuple):
     """An answer, its history, the last entry of that, and what the model said last in it.
 
-    What is unknown is empty.
+    `agent` is who was to give it. What is unknown is empty.
     """
 
     turn: AnswerTurn
     before: bytes
     last: bytes
     last_turn: bytes
+    agent: bytes
 
 
 class Candidates(NamedTuple):
@@ -189,7 +190,8 @@ def _rival(talk: RepeatedTalk, found: _Found, kept: Iterable[_Found]) -> int:
         other = _only_answer(each)
         if other is None or other.turn.number == own.turn.number or each.runs[0] != start:
             continue
-        if other.before == own.before and each.entries[-1] < found.entries[0]:
+        is_same = other.before == own.before and other.agent == own.agent
+        if is_same and each.entries[-1] < found.entries[0]:
             return each.entries[-1]
     return -1
 

@@ -19,7 +19,8 @@ Rule 6: a turn is misplaced if it stands before the turn of an earlier answer th
 in its own request; or if it is whole and ends the request, and a question that it did not get
 stands between it and what it answered. The first misplaced turn of a request explains the others.
 Rule 7: a question is asked twice if all before its second copy is what was answered, word for word.
-Rule 8: two answers are rivals if both were given to what stands before the run that holds them.
+Rule 8: two answers are rivals if both were given to what stands before the run that holds them, by
+one model under the same instructions.
 The memory is one line for each answer and key, and only the newest few per key: a very frequent
 text identifies nothing.
 """
@@ -69,7 +70,7 @@ class LinkFinder:
         last = asked.outlines[-1] if asked is not None and has_talk else b""
         spoken = asked.model_outlines if asked is not None else ()
         last_turn = next(filter(None, reversed(spoken)), b"")
-        answer = AnswerPlace(turn, before, last, last_turn)
+        answer = AnswerPlace(turn, before, last, last_turn, asked.agent if asked else b"")
         keys = tuple(dict.fromkeys(answer_keys(answer.turn, answer.last)))
         if thread := turn.thread or (asked.thread if asked is not None else ""):
             keys = (*keys, ("thread", thread))

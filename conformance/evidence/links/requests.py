@@ -16,6 +16,7 @@ from conformance.core.json_values import value_at
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
 from conformance.dialects.endpoint import Endpoint
+from conformance.dialects.given_before import given_to
 from conformance.dialects.turns import HistoryEntry, HistoryForm, texts_within
 
 _SIZE: Final = 16
@@ -32,13 +33,14 @@ def digest(*parts: str) -> bytes:
 
 
 class RepeatedTalk(Struct, frozen=True, dict=True):
-    """The history of one request."""
+    """The history of one request; `agent` names the model and its instructions."""
 
     exchange: Exchange
     form: HistoryForm
     body: Any
     entries: Sequence[Any]
     said: Sequence[HistoryEntry]
+    agent: bytes = b""
 
     @classmethod
     def of(cls, exchange: Exchange, dialect: Dialect) -> RepeatedTalk | None:
@@ -47,7 +49,9 @@ class RepeatedTalk(Struct, frozen=True, dict=True):
         if form is None or request is None or not isinstance(request.json, dict):
             return None
         entries = form.entries(request.json)
-        return cls(exchange, form, request.json, entries, [form.read(each) for each in entries])
+        agent = digest(given_to(request.json, dialect.request)) if dialect.request else b""
+        said = [form.read(each) for each in entries]
+        return cls(exchange, form, request.json, entries, said, agent)
 
     @cached_property
     def before(self) -> Sequence[bytes]:

@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import pytest
 
+from conformance.core.events import Exchange
+from conformance.rules.verdicts import Verdict
 from tests.evidence.links.edits import Edit
-from tests.evidence.links.odd_histories import edited, respelled
+from tests.evidence.links.odd_histories import asking, edited, respelled
 from tests.evidence.links.odd_talks import ODD, regenerated, regenerated_and_back
 from tests.evidence.links.talks import (
     TALKERS,
@@ -179,6 +181,23 @@ def test_a_text_comes_back_in_its_words(name: str, text: str, found: set[str]) -
     assert broken(checked(exchanges, talker.dialect, talker.profile)) == found
 
 
+def _cited(history: list[Any]) -> list[Any]:
+    """Half of a text stands where a citation backs it, as ChatBedrockConverse sends it back."""
+    half = len(TEXT) // 2
+    cited = {"citationsContent": {"content": [{"text": TEXT[half:]}], "citations": []}}
+    for each in history:
+        if {"text": TEXT} in each["content"]:
+            each["content"] = [{"text": TEXT[:half]}, cited]
+    return history
+
+
+def test_cited_text_comes_back_in_its_block() -> None:
+    exchanges, talker = edited("converse", _cited), TALKERS["converse"]
+    results = checked(exchanges, talker.dialect, talker.profile)
+    assert broken(results) == set()
+    assert results[-1].verdicts[WORDS] is Verdict.PASS
+
+
 def test_of_two_rules_on_a_text_one_speaks() -> None:
     exchanges = edited("cohere", lambda h: respelled(h, (TEXT, TEXT[: len(TEXT) // 2])))
     talker = TALKERS["cohere"]
@@ -186,16 +205,34 @@ def test_of_two_rules_on_a_text_one_speaks() -> None:
     assert found == {"history/cohere/text-as-said"}
 
 
+def _with_both_answers(name: str) -> list[Exchange]:
+    """The third answer is made again, and both go back."""
+    exchanges, key = regenerated_and_back(name), TALKERS[name].history
+    kept, made = (history_of(each, key) for each in (exchanges[4], regenerated(name)[4]))
+    turn = len(history_of(exchanges[2], key))
+    both = [*kept[:-1], *made[turn:-1], kept[-1]]
+    return [*exchanges[:4], with_history(exchanges[4], key, both)]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_two_answers_to_one_request_are_found(name: str) -> None:
-    """The third answer is made again, and both go back."""
-    exchanges = regenerated_and_back(name)
     talker = TALKERS[name]
-    kept, made = (history_of(each, talker.history) for each in (exchanges[4], regenerated(name)[4]))
-    turn = len(history_of(exchanges[2], talker.history))
-    later = with_history(exchanges[4], talker.history, [*kept[:-1], *made[turn:-1], kept[-1]])
-    found = broken(checked([*exchanges[:4], later], talker.dialect, talker.profile))
+    found = broken(checked(_with_both_answers(name), talker.dialect, talker.profile))
     assert found == {"history/returned/one-of-tries"}
+
+
+# Gemini takes no two turns of the model in a row.
+@pytest.mark.parametrize("name", [each for each in NAMES if each != "gemini"])
+def test_two_models_may_answer_one_question_for_a_third(name: str) -> None:
+    talker, exchanges = TALKERS[name], _with_both_answers(name)
+    exchanges[3] = asking(exchanges[3], model="another-2")
+    assert broken(checked(exchanges, talker.dialect, talker.profile)) == set()
+
+
+def test_two_agents_may_answer_one_question_for_a_third() -> None:
+    talker, exchanges = TALKERS["messages"], _with_both_answers("messages")
+    exchanges[3] = asking(exchanges[3], system="You are the harbour master.")
+    assert broken(checked(exchanges, talker.dialect, talker.profile)) == set()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -34,7 +34,6 @@ _HTTP: Final = re.compile(r"(?:HTTP/)?(\d(?:\.\d)?)")
 _MOST_MS: Final = 3.2e13
 _TRIMMED: Final = ("txtar", "insta")  # forms that keep no blank line at the end of a text
 _DIGITS: Final = 3
-_SWITCHED: Final = 101
 
 
 class KeptBody(NamedTuple):
@@ -74,7 +73,7 @@ def read_entry(file: ForeignFile, row: Recorder, entry: Entry, most: int) -> Rea
     request, edited = _entry_request(row, entry)
     exchange = Exchange(
         request=request,
-        response=Response(_answer_status(row, entry), _http_version(row, entry), plain),
+        response=Response(_as_status(entry.at(row.status)), _http_version(row, entry), plain),
         chunks=tuple(each for each in chunks if each.data),
         end="reset" if row.failed and entry.at(row.failed) else "eof",
         dialect=file.dialect,
@@ -254,12 +253,6 @@ def _first_coded(entry: Entry, coded: Coded) -> tuple[str, Any] | None:
 
 def _as_method(value: Any) -> str:
     return value.upper() if isinstance(value, str) else ""
-
-
-def _answer_status(row: Recorder, entry: Entry) -> int | None:
-    """None for 101: it opened the WebSocket whose messages were kept as payloads."""
-    status = _as_status(entry.at(row.status))
-    return None if status == _SWITCHED else status
 
 
 def _as_status(value: Any) -> int | None:

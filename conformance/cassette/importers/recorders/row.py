@@ -30,9 +30,10 @@ class Recorder(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     `documents` of YAML, `lines` of JSON, `httprr` and `txtar` of Go, `insta` of Rust, calls in a
     log of inspect_ai (`inspect`). `server` is the prefix of `url`. `chunks` are the pieces of the
     body as received, `payloads` the values of its events, whose framing is rebuilt, `messages`
-    those of a WebSocket in Chrome's format. `codings_by` maps `path=value` to the coding of a body
-    in an entry with that value; `elsewhere` leads to the name of a file that holds the body;
-    `empty_is_lost`: an empty body was not kept. `sent` is when the request went out (ISO 8601).
+    those of a WebSocket in Chrome's format, or two lists of values: the client's, the server's.
+    `codings_by` maps `path=value` to the coding of a body in an entry with that value; `elsewhere`
+    leads to the name of a file that holds the body; `empty_is_lost`: an empty body was not kept.
+    `sent` is when the request went out (ISO 8601).
     """
 
     name: str

@@ -1,12 +1,16 @@
-"""The messages of a WebSocket in an entry of a recorder's file: `_webSocketMessages` of Chrome.
+"""The messages of a WebSocket in an entry of a recorder's file.
 
-Each has `type` (`send` or `receive`), `time` in seconds, `opcode` and `data`, in base64 where the
-opcode is that of a binary message (DevTools, `HARLog`; mitmproxy 11.0.2, `savehar.py`). Frames that
-hold no message are skipped.
+Those of `_webSocketMessages` of Chrome are in one list. Each has `type` (`send` or `receive`),
+`time` in seconds, `opcode` and `data`, in base64 where the opcode is that of a binary message
+(DevTools, `HARLog`; mitmproxy 11.0.2, `savehar.py`). Frames that hold no message are skipped.
+
+claude-tap has two lists of values, and no order between them: the requests of a WebSocket are
+answered in their order, so the client's may all come first.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
 
 from conformance.cassette.importers.recorders.coding import decode
@@ -19,7 +23,7 @@ from conformance.cassette.importers.socket_messages import (
     closed_by,
     side_named,
 )
-from conformance.core.events import Ending
+from conformance.core.events import Ending, Side
 
 
 class KeptSocket(NamedTuple):
@@ -32,6 +36,8 @@ class KeptSocket(NamedTuple):
 
 def kept_socket(entry: Entry, path: str) -> KeptSocket | None:
     """What an entry holds of a WebSocket; None where it holds none."""
+    if ", " in path:
+        return _of_two_lists(entry, *path.split(", "))
     values = entry.at(path)
     if not isinstance(values, list) or not values:  # then there may be a body instead
         return None
@@ -54,6 +60,18 @@ def kept_socket(entry: Entry, path: str) -> KeptSocket | None:
         elif not isinstance(opcode, int):
             unreadable += 1
     return KeptSocket(gathered, end, unreadable)
+
+
+def _of_two_lists(entry: Entry, client: str, server: str) -> KeptSocket | None:
+    if not isinstance(entry.at(server), list):
+        return None
+    gathered = GatheredMessages()
+    sides: tuple[tuple[Side, str], ...] = (("client", client), ("server", server))
+    for side, path in sides:
+        kept = entry.at(path)
+        for value in kept if isinstance(kept, list) else (kept,):
+            gathered.add(side, json.dumps(value, ensure_ascii=False).encode(), None, entry.line)
+    return KeptSocket(gathered, "eof", 0)
 
 
 def _data_of(value: dict[str, Any], opcode: int) -> bytes | None:
