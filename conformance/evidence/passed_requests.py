@@ -14,7 +14,7 @@ Rule 6: what the model said may stand next to more upstream (thinking that an AP
         it may not lack, nor come twice, and neither may its calls, nor what tools gave, lack.
 Rule 7: a temperature counts where the client turned thinking off, for models that think may take
         none; it may be lowered to the scale of an API. Stop sequences count where the API has a
-        place for them; others are added only where calls are read from a text.
+        place for them; templates of models add others.
 """
 
 from __future__ import annotations
@@ -255,10 +255,6 @@ def _settings(given: ComparableRequest, passed: ComparableRequest) -> Found:
     for stop in stops:
         if stop not in wish_of(passed).stops:
             return Lost(f"the stop sequence {view(stop)}", NONE)
-    emulates = given.tools is not None and passed.tools is None  # calls may be a form of text
-    added = [stop for stop in wish_of(passed).stops if stop not in wish_of(given).stops]
-    if added and not emulates:
-        return Lost("no other stop sequence", view(added[0]))
     wanted, got = _temperature(given.body), _temperature(passed.body)
     efforts = requested_effort(given.body), passed_effort(passed.body)
     is_off = efforts[0] is not None and efforts[0].stance == "off"

@@ -57,6 +57,7 @@ def said(text: str, kind: str = "agent_message_chunk") -> dict[str, Any]:
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
+NOTHING: Final = {"result": None}
 SPOKEN: Final = [said("Let me look."), *OVER, said("Its stem"), said(" is hollow.")]
 
 
@@ -64,8 +65,9 @@ SPOKEN: Final = [said("Let me look."), *OVER, said("Its stem"), said(" is hollow
     ("asked", "stop", "again", "end", "wanted"),
     [
         ("Why?", "end_turn", [*SPOKEN], {"result": {}}, Verdict.PASS),
-        ("Why?", "end_turn", [said("Its stem is hollow.\n")], {"result": None}, Verdict.PASS),
-        ("Why?", "end_turn", [said("Earlier."), *SPOKEN[-2:]], {"result": {}}, Verdict.PASS),
+        ("Why?", "end_turn", [*SPOKEN[:-2], said("Its stem is hollow.\n")], NOTHING, Verdict.PASS),
+        ("Why?", "end_turn", [said("Earlier."), *SPOKEN], {"result": {}}, Verdict.PASS),
+        ("Why?", "end_turn", [said("Its stem is hollow.\n")], NOTHING, Verdict.FAIL),
         ("Why?", "cancelled", [], {"result": {}}, Verdict.VACUOUS),
         ("/help", "end_turn", [], {"result": {}}, Verdict.VACUOUS),
         ("Why?", "end_turn", [], {"error": {"code": 1, "message": "No."}}, Verdict.VACUOUS),
@@ -77,7 +79,7 @@ SPOKEN: Final = [said("Let me look."), *OVER, said("Its stem"), said(" is hollow
         ),
     ],
 )
-def test_a_loaded_session_may_leave_out_what_is_no_last_message(
+def test_a_loaded_session_repeats_its_messages(
     asked: str, stop: str, again: list[Any], end: dict[str, Any], wanted: Verdict
 ) -> None:
     lines = [

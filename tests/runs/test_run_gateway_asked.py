@@ -59,12 +59,6 @@ def test_a_turn_that_goes_upstream_twice_is_found(tmp_path: Path) -> None:
     assert violated_steps(outcome.report) == {("scenario/asked-answers", "gateway-turns/second")}
 
 
-def test_a_stop_sequence_that_nobody_asked_for_is_found(tmp_path: Path) -> None:
-    gateway = Gateway(rewrites=with_more(stop=["=#="]))
-    outcome = ran(gateway, tmp_path, load_scenarios(["gateway-tools"]))
-    assert {rule for rule, _ in violated_steps(outcome.report)} == {"scenario/asked-settings"}
-
-
 def with_other_words(before: str, after: str) -> Rewrite:
     """A text is another one, wherever it stands."""
 
