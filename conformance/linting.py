@@ -114,7 +114,7 @@ def _read_file(path: Path, found: _SpecFiles) -> None:
             raise root.error(
                 "neither a suite, a profile, a scenario, a system, a baseline nor markers",
                 hint=f"it has none of the keys {', '.join(map(repr, _KINDS))}",
-            )  # told like any other mistake
+            )  # reported like any other mistake
     except ConformanceError as err:
         found.problems.append(error_problem(err, Place(str(path))))
 

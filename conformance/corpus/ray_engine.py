@@ -29,7 +29,7 @@ from conformance.recordings.parallel import processor_count
 _PATIENCE: Final = 5  # seconds for a cluster to answer
 _SAME: Final = f"install reasoning-conformance[corpus]=={__version__} on every node"
 _TOKEN: Final = "a cluster that asks for a token needs RAY_AUTH_MODE=token here, too"  # noqa: S105
-# Ray reports every run to its makers where nobody says otherwise, and warns of accelerators.
+# Ray reports every run to its makers unless an option says otherwise, and warns of accelerators.
 _QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",

@@ -186,7 +186,7 @@ class LineReader:
 
     def end(self, how: Ending, number: int) -> list[Event]:
         self._sink.begin(number)
-        if self._lists_models:  # nobody speaks in a list of models: it is neither done nor cut
+        if self._lists_models:  # a list of models is no answer: it is neither done nor cut
             return []
         self._message.close()
         if how == "eof" and self._is_whole and not self._is_done:

@@ -66,7 +66,7 @@ class ScriptedAnswer(Struct, frozen=True):
     makes ids of the number alone. `thinking` is empty where the server shows none; it is counted in
     any case. `summary` is sent only where a request asks for one. `tokens` are those of the prompt,
     of all that was said, and of thinking among them; `states_usage` says that they are stated even
-    where nobody asked for it.
+    where no request asks for it.
     `tool` is called with `arguments`, and where there are two calls, with `more_arguments`, too.
     `must_call`: what breaks off or is cut at its limit is a call, for one was demanded.
     `is_sealed`: thinking comes encrypted, too, where the API has a place for that. `persona` says

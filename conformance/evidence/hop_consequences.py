@@ -86,7 +86,7 @@ def _withdraw_moved(ledger: Ledger, first: Transcript, here: Transcript) -> None
 def _withdraw_of_another(
     ledger: Ledger, first: Transcript, here: Transcript, others: Iterable[str]
 ) -> None:
-    """Rule 2. An answer of the script is told from another one by its number."""
+    """Rule 2. An answer of the script differs from another one in its number."""
     if ledger.verdicts.get(HOP_TEXT.id) is not Verdict.FAIL:
         return
     own, came = _packed(first.text), _packed(here.text)

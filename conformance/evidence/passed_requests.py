@@ -76,7 +76,7 @@ _NAME: Final = "hops"
 _REQUEST: Final = "http.request"
 _OF_TALK: Final = (ASKED_ANSWERS, ASKED_HISTORY, ASKED_SYSTEM_PROMPT)
 _OF_TOOLS: Final = (ASKED_TOOLS, ASKED_TOOL_TEXTS)
-_TELLING: Final = 12  # characters, without white space, that nobody says twice by chance
+_TELLING: Final = 12  # characters without white space: no chance repetition
 _LEAST_LIMIT: Final = 16  # tokens; Responses of OpenAI takes no smaller one
 _TEMPERATURES: Final = (
     "temperature",

@@ -96,7 +96,7 @@ class _CleanLines(Struct):
         return encode_line(kept, self.file)
 
     def rest(self) -> bytes:
-        """What was replaced beside what is known, ends that say what was touched, and the cut."""
+        """What was replaced besides known secrets, ends that say what was touched, and the cut."""
         body_counts = _total_counts(self.redactor.counts()) - self.counted
         counts = [{"rule": rule, "count": body_counts[rule]} for rule in sorted(body_counts)]
         ends = [

@@ -33,11 +33,9 @@ _FORGETTING: Final = frozenset(
     {"compact", "compress", "summarize", "clear", "reset", "new", "undo"}
 )
 _LEAST: Final = 8  # characters, spelled
-_LONG: Final = 40  # characters that nobody says twice by chance
+_LONG: Final = 40  # characters: a text that is no chance repetition
 _MOST: Final = 4 * 1024 * 1024  # characters of all sessions; beyond, none is compared
-_OF_PART: Final = (
-    64  # characters that a session, a turn, a load or a call counts as, beside its text
-)
+_OF_PART: Final = 64  # characters that a session, turn, load or call counts as, besides its text
 
 
 class SpokenRuns(Struct):

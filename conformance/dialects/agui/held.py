@@ -4,7 +4,7 @@ That is what it is to send back with the next run: the text of each message, and
 with.
 
 Rule 1: a message is known by its id, and a sealed value by the message or call that it names; one
-        that names none is held by nobody.
+        that names none has no holder.
 Rule 2: a snapshot's messages take the place of those with their ids, sealed values included. What
         it lacks goes, except reasoning where it holds none. What was not held before is the run's.
 Of a run with more than MOST_HELD messages there are no events.

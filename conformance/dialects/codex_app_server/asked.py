@@ -1,6 +1,6 @@
 """What the client of an app server asked, as far as the answers have to agree with it.
 
-Rule 1: a response with an id that no request has, while one of the client's waits, is of nobody.
+Rule 1: a response with an id that no request has, while one of the client's waits, answers nothing.
         Both sides may count from the same number.
 Rule 2: a turn has the id that the response to turn/start gave it, whichever came first.
 Rule 3: the first message of the user's in a turn holds the texts of its input.
@@ -34,7 +34,7 @@ class AskedTurns:
         self._waiting: dict[str | int, list[tuple[bool, str]]] = {}
         self._of_client = 0
         self._turns: dict[str, _AskedTurn] = {}
-        self._asked: dict[str, str] = {}  # threads whose user has not been heard, with the text
+        self._asked: dict[str, str] = {}  # threads whose input is still to come back, with it
 
     def ask(self, method: str, fields: dict[str, Any], *, by_client: bool) -> None:
         number = fields.get("id")
@@ -49,7 +49,7 @@ class AskedTurns:
             self._asked[thread] = _text(params.get("input"))
 
     def respond(self, fields: dict[str, Any]) -> dict[str, bool]:
-        """What a response is beside the requests and turns so far."""
+        """How a response fits the requests and turns so far."""
         number = fields.get("id")
         number = number if isinstance(number, str | int) else ""
         waiting = self._waiting.get(number)
@@ -67,7 +67,7 @@ class AskedTurns:
         return {"request_known": True, **_agreed(turn)}
 
     def start(self, thread: str, name: str) -> dict[str, bool]:
-        """What a turn that starts is beside the one that was asked for."""
+        """How a turn that starts fits the one that was requested."""
         turn = self._turns.get(thread)
         if turn is None or turn.started:
             return {}
@@ -75,7 +75,7 @@ class AskedTurns:
         return _agreed(turn)
 
     def hear(self, thread: str, item: dict[str, Any]) -> dict[str, bool]:
-        """What a message of the user's is beside the input of its turn."""
+        """How a message of the user fits the input of its turn."""
         asked = self._asked.pop(thread, "")
         return {"as_asked": asked in _text(item.get("content"))} if asked else {}
 

@@ -12,7 +12,7 @@ Rule 2: a transcript may hold both directions. A method with an id is a request:
 Rule 3: a turn is done with `turn/completed`, which also says that it failed or was interrupted;
         `error` before it, which may be followed by another try, says nothing by itself. Without it
         the turn was cut.
-Rule 4: every turn is an answer; a turn of another thread that runs beside it belongs to it.
+Rule 4: every turn is an answer; a turn of another thread that overlaps it belongs to it.
         Tokens are counted by thread: those of a turn are what came to them.
 """
 
@@ -154,7 +154,7 @@ class AppServerReader(ProgramReader[TurnItems]):
                 self._sink.wire(f"item.{key}", {**about, number: place, "text": text})
 
     def _announce_turn(self, thread: str, turn: dict[str, Any]) -> None:
-        """A turn begins, except one of another thread beside a turn under way."""
+        """A turn begins, unless a turn of another thread is under way."""
         if self._is_done or thread in ("", self._thread):
             self._announce(string(turn.get("id")))
         self._announced = self._announced or string(turn.get("id"))

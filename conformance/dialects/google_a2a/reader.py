@@ -4,7 +4,7 @@ Rule 1: a payload is `a2a.task`, `a2a.status`, `a2a.artifact`, `a2a.message` or 
         what it holds and with `version`, `state` in the words of 0.3, `settles` (`terminal` or
         `interrupted`), `task` and `context`. An artifact has `chunk`: first, more, again, or lost
         where it is appended to nothing.
-        A whole answer is a task or a message, behind `a2a.body`.
+        A whole answer is a task or a message, after `a2a.body`.
 Rule 2: over JSON-RPC an event has `rpc`, what stands around the result, and `foreign_id` where its
         id is not that of the request. Where the request names a context, an event has
         `asked_context`: whether it names the same one; `asked_task` likewise.

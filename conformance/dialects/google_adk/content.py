@@ -62,7 +62,7 @@ class AgentTurn:
         return "".join(self._texts.get(kind, ()))
 
     def forget(self) -> None:
-        """The whole event behind the fragments came."""
+        """The whole event after the fragments came."""
         self._texts = {}
         self.reason = ""
 

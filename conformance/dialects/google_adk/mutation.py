@@ -58,7 +58,7 @@ def _events(*, partial: bool, after_fragments: bool = False) -> Sites:
 
 
 def _whole_with(key: str) -> Sites:
-    """Whole events behind fragments that have a part with something under this key."""
+    """Whole events after fragments that have a part with something under this key."""
     whole = _events(partial=False, after_fragments=True)
     return lambda stream: [
         place

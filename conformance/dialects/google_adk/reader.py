@@ -2,7 +2,7 @@
 
 Rule 1: an event with `partial: true` is `adk.partial`, any other one `adk.event`; each is followed
         by `adk.part` per part of its content. A payload with `error` is `adk.error`: nothing
-        comes behind it.
+        comes after it.
 Rule 2: a whole event says what it `states` and, where fragments came before it, what was
         `streamed`, by kind: thought and text.
 Rule 3: another `invocationId` begins the next answer, where the one request is not known.

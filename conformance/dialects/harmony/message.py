@@ -5,7 +5,7 @@ Rule 1: the prompt ended with `<|start|>assistant`, so the answer begins inside 
 Rule 2: a header ends at `<|message|>`; another marker inside is part of it. A marker inside the
         content of a message that ends none is text, as a client shows it.
 Rule 3: between two messages only `<|start|>` stands. `<|channel|>` and `<|message|>` open the next
-        message all the same; anything else there is nobody's. Behind `<|return|>` or `<|call|>`
+        message all the same; anything else there is ignored. After `<|return|>` or `<|call|>`
         nothing means anything.
 Rule 4: analysis is thinking, commentary and everything else is text. A message of the assistant
         to a recipient is a call; messages of other roles are not the model's to say.

@@ -100,7 +100,7 @@ class GraphRun:
         return known
 
     def state(self, message: Fields, source: str) -> dict[str, Any] | None:
-        """A whole message; gives what it states beside what was said, None where it is history."""
+        """A whole message; gives what it restates of the chunks, None where it is history."""
         stated_name = string(message.get("id"))
         name = self._renamed.get(stated_name, stated_name)
         if name in self._history:

@@ -1,6 +1,6 @@
 """Dialect `langgraph`: what the server of LangGraph sends of a run (`/runs/stream`).
 
-Rule 1: an event is known by its name; what stands behind `|` is the namespace of a graph inside the
+Rule 1: an event is known by its name; what stands after `|` is the namespace of a graph inside the
         graph. `messages` is `graph.message` with the fields of the message, its `meta` and
         `namespace`; `messages/partial` and `messages/complete` are `graph.partial`, one for each
         message. A message says whether its thread is `as_asked`. Where no line names the event,

@@ -197,7 +197,7 @@ class ChatReader:
             bare = {"bare": True} if is_bare else NO_FIELDS
             self._sink.wire("chat.unknown", event_data(payload, **bare))
             return
-        self._is_over = True  # nobody speaks in a list of models: it is neither done nor cut
+        self._is_over = True  # a list of models is no answer: it is neither done nor cut
         self._sink.wire("models", fields)
         for element in elements(fields.get("data")):
             self._sink.wire("models.entry", event_data(element))

@@ -9,7 +9,7 @@ Rule 2: a turn is what a session says from the first message of its assistant un
 Rule 3: a part is known by its id. A delta names none of what it adds to: it says something only of
         a part that was announced, and has `part`, the type of that, or nothing. A part that is
         stated again says what no delta had said. Who came late hears deltas of parts that began
-        before; one that begins behind a delta of it is `late`.
+        before; one that begins after a delta of it is `late`.
 Rule 4: what the user says is no answer. Where a message was not announced, as to a listener that
         came late, its text is the user's if it has no time.
 Rule 5: tools are carried out here: a call ends once its input is stated.
@@ -74,7 +74,7 @@ class OverlappingTurns:
             self.messages[message] = announced
 
     def hear(self, message: str, part: _Fields) -> None:
-        """A message that nobody announced is heard from here on, where a part of it begins."""
+        """An unannounced message counts from here on, where a part of it begins."""
         begins = part.get("type") == "step-start" or part.get("text") == ""
         if begins and not self.unplaced and self._has_room():
             self.sessions.setdefault(message, string(part.get("sessionID")))
@@ -96,7 +96,7 @@ class OverlappingTurns:
 
 
 class BusReader(TypedReader[OverlappingTurns]):
-    """Reader of what one listener heard."""
+    """Reader of what one listener received."""
 
     content_type = OverlappingTurns
     unknown = UNKNOWN
@@ -222,7 +222,7 @@ _TAKEN: Final[dict[str, Callable[[BusReader, _Fields], _Fields]]] = {
 
 
 def _is_of_assistant(part: _Fields) -> bool:
-    """Whether the part of a message that nobody announced is the assistant's."""
+    """Whether the part of an unannounced message is the assistant's."""
     return part.get("type") in _OF_ASSISTANT and (part.get("type") != "text" or "time" in part)
 
 

@@ -18,7 +18,7 @@ from conformance.dialects.turns import HistoryCall, history_call
 from conformance.dialects.vercel_ui.parts import opaque_data
 
 MOST_HELD: Final = 4096
-_LONG: Final = 40  # characters that nobody thinks twice
+_LONG: Final = 40  # characters: a thought that is no chance repetition
 _CALL: Final = "tool-"
 _DYNAMIC: Final = "dynamic-tool"
 _OUTPUT: Final = "tool-output-available"

@@ -31,7 +31,7 @@ _LAYOUT: Final = PARTS.layout(
 
 
 def _ends_in_step(stream: Stream) -> list[int]:
-    """Ends of reasoning behind which a text or a call begins in the same step."""
+    """Ends of reasoning after which a text or a call begins in the same step."""
     found = []
     for place in stream.typed("reasoning-end"):
         closing = next((n for n in stream.typed("finish-step") if n > place), place)

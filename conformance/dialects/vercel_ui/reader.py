@@ -4,9 +4,9 @@ Rule 1: a part is a wire event of its `type`, with the payload as it stands; `da
         `data`, with their type as `name`. A type that the SDK does not know is `part.unknown`.
 Rule 2: `[DONE]` is `done`; before it `finish` says the reason. Without `[DONE]` the stream was cut,
         whatever else it said.
-Rule 3: an `error` is a part like others: steps and message are finished behind it. An `abort`
+Rule 3: an `error` is a part like others: steps and message are finished after it. An `abort`
         ends what is open; nothing that comes after it is an answer.
-Rule 4: a `start` of another message, or behind `[DONE]`, begins the next answer.
+Rule 4: a `start` of another message, or after `[DONE]`, begins the next answer.
 Rule 5: beyond `MOST_OPEN` open parts a wire event `vercel.ui.overflow` ends the semantic events.
 Rule 6: what belongs to a call says whether that call is known (`call_known`), and a whole input
         whether it is what its pieces say together (`input_streamed`), where this is known.
@@ -19,7 +19,7 @@ Calls of a UI message stream that an output may belong to.
 
 A call is known once its input is whole, or where a message of the request has it. Where the request
 is not known, the first parts of a message may go on with a call of the message before; once the
-model has shown anything, an output of a call that nobody made is astray.
+model has shown anything, an output of an unknown call is astray.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class UiMessageReader(TypedReader[UiParts]):
         return any(message_id == each.get("id") for each in self._asked)
 
     def _about_call(self, kind: str, fields: dict[str, Any]) -> dict[str, Any]:
-        """What a part of a call is beside those before it (rule 6)."""
+        """How a part of a call fits those before it (rule 6)."""
         about = self._known.about(kind, fields)
         if kind == "tool-input-available" and "input" in fields:
             streamed = self._content.streamed_input(string(fields.get("toolCallId")))

@@ -7,7 +7,7 @@ Rule 2: `turn.result` has the `id` of each result for a call of that answer, in 
 calls, then of each one whose call is not in the request. A call of a tool that no client offered
 needs none, nor has an answer that ended at its limit any: their calls count as answered. A
 reference may stand for any call. Where a conversation is named, results may be for calls of earlier
-answers, some of which nobody recorded: they count if the latest one made calls.
+answers, some of them unrecorded: they count if the latest one made calls.
 Rule 3: `turn.again` has the `place` of each entry that repeats that answer, and its own `id`.
 Rule 4: where the request names the answer, and not only its conversation, there is `turn.resumed`;
 `turn.moved` has the conversation that the request names, `to`, where the answer is of another one.

@@ -184,5 +184,5 @@ class AgentProcess:
 
 def _abort(transport: BaseTransport) -> None:
     if isinstance(transport, WriteTransport) and transport.get_write_buffer_size():
-        transport.abort()  # nobody will read it
+        transport.abort()  # it has no reader any more
     transport.close()
