@@ -53,7 +53,7 @@ class Program:
     """A running program with its pipes. Methods may be called from any thread.
 
     `fileno` is readable where there is news of it, which `take_news` takes: a caller learns of its
-    end without waiting for the end of its pipes. `left` says who outlived it, once `end` was called.
+    end without waiting for the end of its pipes. `left` says who outlived it, after `end`.
     """
 
     def __init__(
