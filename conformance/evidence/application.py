@@ -68,8 +68,8 @@ def keeps_history(recording: Recording, shown: Exchange, read: ReadExchange) -> 
     """Why nothing is known of the last answer, where the application itself keeps the history.
 
     What it sent to its model shows that; if the user's own request has what the model sealed, the
-    history is the user's. A run states it, where another scenario has shown it: of a recording that
-    that is untrusted is a claim.
+    history is the user's. A run states it, where another scenario has shown it: in an
+    untrusted recording that is a claim.
     """
     calls = provider_answers(recording, shown)
     if calls and _brings_back(recording, shown, calls, read):

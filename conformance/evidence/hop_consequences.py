@@ -1,7 +1,7 @@
 """What else is wrong with a gateway's answer because it is not the one that came from upstream.
 
 Rule 1: words that moved from thinking to text, or the other way, are one finding: that of the text,
-        or of the markers around them there. Thinking that is said twice is one, too.
+        or of the markers around them there. Thinking that comes twice is one, too.
 Rule 2: an answer that is another request's, or has that before its own, is one finding: the text's.
 Rule 3: of calls and counts that the gateway altered, what is wrong with them by themselves follows.
         So does thinking in the text, where the text is not the upstream's.

@@ -11,7 +11,7 @@ Rule 4: a limit may be lowered, raised to the minimum of an API, or raised by th
         thinking next to it.
 Rule 5: of a history that the server keeps only the new turns are sent: there is nothing to compare.
 Rule 6: what the model said may stand next to more upstream (thinking that an API has no place for);
-        it may not lack, nor come twice, and neither may its calls, nor what tools gave, lack.
+        none of it may be missing, or come twice, and no call or result of a tool may be missing.
 Rule 7: a temperature counts where the client turned thinking off, for models that think may take
         none; it may be lowered to the scale of an API. Stop sequences count where the API has a
         place for them; templates of models add others.

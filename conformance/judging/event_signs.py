@@ -8,7 +8,7 @@ or differs is what was in it.
 Rule 3: texts that differ are one difference where the same event states or collects them, where
 such an event is wrong itself, or where the deltas are.
 Rule 4: what comes too late after an event comes after what is wrong there.
-Rule 5: who begins a part or a message again begins others again, too; what was said falls apart.
+Rule 5: a part or a message that begins again begins others again, too, and splits their texts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOVED_TEXT: Final[EventSign] = ("moved", "")
 _ANY_FRAME: Final[EventSign] = ("unread", "")
 CUT_OFF: Final = "cut off"  # the sign of a text that ends at an event
 _BEGUN_AGAIN: Final[EventSign] = ("begun again", "")
-_SPLIT: Final = ("split", "True")  # how a reader marks thinking that goes on in another block
+_SPLIT_FIELD: Final = ("split", "True")  # how a reader marks thinking that goes on in another block
 _FIELDS: Final = frozenset({BreachKind.FIELD, BreachKind.UNREAD_FIELD, BreachKind.NUMBER})
 _DELTAS: Final = frozenset({BreachKind.MARKED, BreachKind.REPEATED})
 
@@ -53,8 +53,7 @@ def event_signs(finding: Finding) -> tuple[Sequence[EventSign], Sequence[EventSi
     preceding = tuple(_preceding_event(about))
     counted = [("field", path) for path, _ in about.fields if kind is BreachKind.NUMBER]
     holes = (_ANY_FRAME,) if both or counted else ()
-    split = [*_fallen_apart(about)]
-    hangs_on = (*both, *preceding, *_nearby_frames(finding), *holes, *counted, *split)
+    hangs_on = (*both, *preceding, *_nearby_frames(finding), *holes, *counted, *_split(about))
     return (*both, *preceding, *_faulty(finding)), hangs_on
 
 
@@ -105,9 +104,9 @@ def _counts_back(finding: Finding) -> bool:
     return is_number and int(got) < int(due)
 
 
-def _fallen_apart(about: About) -> Iterator[EventSign]:
+def _split(about: About) -> Iterator[EventSign]:
     """Thinking that goes on in another block, and a joined text that ends, or begins, too early."""
-    if _SPLIT in about.fields:
+    if _SPLIT_FIELD in about.fields:
         yield _BEGUN_AGAIN
     if about.kind is BreachKind.TEXTS and not about.type and about.behind:
         yield CUT_OFF, about.behind[1]

@@ -33,8 +33,8 @@ _LONGEST_HEADER: Final = 1 << 20
 class RunFolder:
     """Writes one cassette per scenario and API below a folder, `<dialect>/<scenario>`.
 
-    Where the user saves nothing it writes nothing: to say which rules a redacted file cannot be
-    judged by takes longer than to judge what came.
+    Where the user saves nothing it writes nothing: redacting a file, and finding the rules that it
+    can no longer be judged by, takes longer than judging the answers.
     """
 
     def __init__(

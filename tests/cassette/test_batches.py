@@ -110,12 +110,12 @@ def test_a_call_whose_events_were_kept_is_the_stream_of_these(tmp_path: Path) ->
     choice = {"index": 0, "delta": {"role": "assistant", "content": _TEXT}, "finish_reason": "stop"}
     chunk = {**_chat(1), "object": "chat.completion.chunk", "choices": [choice]}
     events = [{"event": "message", "data": chunk}]
-    told = [
+    messages = [
         {"type": kind, "response": {"id": id_}}
         for id_ in ("r1", "r2")
         for kind in ("response.created", "response.completed")
     ]
-    socket = _call(2, "/v1/responses", body=None, status=101, ws_events=told)
+    socket = _call(2, "/v1/responses", body=None, status=101, ws_events=messages)
     socket["request"]["ws_events"] = [{"type": "response.create", "model": "m"}] * 2
     lines = _lines(_call(1, "/v1/chat/completions", body=None, sse_events=events), socket)
     chat, *responses = open_recording(stored(tmp_path, "trace.jsonl", lines)).exchanges

@@ -1,4 +1,4 @@
-"""What was said in each session, and what of it the agent replays when the session is loaded.
+"""The turns of each session, and what of them the agent replays when the session is loaded.
 
 Rule 1: of a turn that ended by itself its question, its messages, its thoughts and its calls count.
         White space does not count, nor does a text of few characters, nor a command of the agent's
@@ -9,13 +9,13 @@ Rule 4: a call is known by its id, or else by its title or what it was given. Wh
         it is no change, but its end and its result are part of it.
 Rule 5: a text is doubled if it comes more often than it came, and the session began here or the
         text is long.
-Rule 6: of a load one fault is said, the gravest, for a lost turn explains its lost parts.
+Rule 6: a load has one fault, the gravest, because a lost turn explains its lost parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -35,7 +35,16 @@ _FORGETTING: Final = frozenset(
 _LEAST: Final = 8  # characters, spelled
 _LONG: Final = 40  # characters: a text that is no chance repetition
 _MOST: Final = 4 * 1024 * 1024  # characters of all sessions; beyond, none is compared
+_MOST_SEARCHED: Final = 1 << 31  # characters in which texts are counted; beyond, the same
 _OF_PART: Final = 64  # characters that a session, turn, load or call counts as, besides its text
+
+
+class SpokenText(NamedTuple):
+    """One run of chunks of a kind: its text as it came, and in one spelling."""
+
+    kind: str
+    text: str
+    spelled: str
 
 
 class SpokenRuns(Struct):
@@ -58,16 +67,23 @@ class SpokenRuns(Struct):
             self.repeated = self.repeated or (name if name in self.calls else "")
         self.calls.setdefault(name, SessionCall()).take(update)
 
-    def texts(self) -> list[tuple[str, str]]:
-        """The runs, each text as it is."""
-        return [(kind, "".join(pieces)) for kind, pieces in self.runs]
+    def texts(self) -> list[SpokenText]:
+        texts = ((kind, "".join(pieces)) for kind, pieces in self.runs)
+        return [SpokenText(kind, text, one_spelling(text)) for kind, text in texts]
+
+
+class EndedTurn(NamedTuple):
+    """A turn that a replay has to hold."""
+
+    texts: Sequence[SpokenText]
+    calls: dict[str, SessionCall]
 
 
 class SessionTalk(Struct):
-    """One session: what its turns said, the turn under way, and what is replayed."""
+    """One session: its turns, the turn under way, and what is replayed."""
 
-    turns: list[SpokenRuns] = field(default_factory=list)  # that a replay has to hold
-    said: list[tuple[str, str]] = field(default_factory=list)  # all texts, spelled
+    turns: list[EndedTurn] = field(default_factory=list)
+    said: list[SpokenText] = field(default_factory=list)  # also of turns that were stopped
     turn: SpokenRuns | None = None
     replay: SpokenRuns = field(default_factory=SpokenRuns)
     is_command: bool = False
@@ -118,9 +134,10 @@ class LoadedSessions:
         turn, talk.turn = talk.turn, None
         if turn is None:
             return
-        talk.said += ((kind, one_spelling(text)) for kind, text in turn.texts())
+        texts = turn.texts()
+        talk.said += texts
         if reason == "end_turn" and not talk.is_command:
-            talk.turns.append(turn)
+            talk.turns.append(EndedTurn(texts, turn.calls))
 
     def begin_load(self, session: str) -> None:
         self._size += _OF_PART
@@ -132,7 +149,8 @@ class LoadedSessions:
         replay, talk.replay = talk.replay, SpokenRuns()
         if not talk.turns or self._size > _MOST:
             return None
-        return {"sessionId": session, "lost": "", **_fault(talk, replay)}
+        fault = _fault(talk, replay)
+        return None if fault is None else {"sessionId": session, "lost": "", **fault}
 
     def _talk(self, session: str) -> SessionTalk:
         """What is known of a session, as long as there is room for another one."""
@@ -145,19 +163,21 @@ class LoadedSessions:
         return made
 
 
-def _fault(talk: SessionTalk, replay: SpokenRuns) -> dict[str, str]:
-    """Rule 6."""
-    given = [(kind, one_spelling(text)) for kind, text in replay.texts()]
+def _fault(talk: SessionTalk, replay: SpokenRuns) -> dict[str, str] | None:
+    """Rule 6; None where there is too much to compare."""
+    given = replay.texts()
     spans: list[tuple[int, int]] = []  # the runs between which each turn is replayed
     at = (0, 0)
     for turn in talk.turns:
         begun = at[0]
-        for kind, text in _sought(turn, _TALK):
-            found = _find(given, kind, one_spelling(text), at)
+        for sought in _sought(turn, _TALK):
+            found = _find(given, sought, at)
             if found is None:
-                return {"lost": text}
+                return {"lost": sought.text}
             at = found
         spans.append((begun, at[0]))
+    if _is_too_much(talk, given):
+        return None
     if doubled := next(_doubled(talk, given), replay.repeated):
         return {"doubled": doubled}
     if unthought := _lost_thought(talk, given, spans):
@@ -168,44 +188,47 @@ def _fault(talk: SessionTalk, replay: SpokenRuns) -> dict[str, str]:
 
 
 def _lost_thought(
-    talk: SessionTalk, given: list[tuple[str, str]], spans: list[tuple[int, int]]
+    talk: SessionTalk, given: Sequence[SpokenText], spans: list[tuple[int, int]]
 ) -> str:
     """Rule 3."""
-    if all(kind != "thought" for kind, _ in given):
+    if all(each.kind != "thought" for each in given):
         return ""
     for turn, (first, last) in zip(talk.turns, spans, strict=True):
-        own = "".join(text for kind, text in given[first : last + 1] if kind == "thought")
-        for _, text in _sought(turn, ("thought",)):
-            if one_spelling(text) not in own:
-                return text
+        own = "".join(e.spelled for e in given[first : last + 1] if e.kind == "thought")
+        for sought in _sought(turn, ("thought",)):
+            if sought.spelled not in own:
+                return sought.text
     return ""
 
 
-def _sought(turn: SpokenRuns, kinds: Collection[str]) -> Iterator[tuple[str, str]]:
-    for kind, text in turn.texts():
-        if kind in kinds and len(one_spelling(text)) >= _LEAST:
-            yield kind, text
+def _sought(turn: EndedTurn, kinds: Collection[str]) -> Iterator[SpokenText]:
+    return (each for each in turn.texts if each.kind in kinds and len(each.spelled) >= _LEAST)
 
 
 def _find(
-    given: list[tuple[str, str]], kind: str, text: str, at: tuple[int, int]
+    given: Sequence[SpokenText], sought: SpokenText, at: tuple[int, int]
 ) -> tuple[int, int] | None:
-    """Behind which place of which run the text ends."""
+    """The run in which the text comes next, and the place there at which it ends."""
     for place in range(at[0], len(given)):
         begun = at[1] if place == at[0] else 0
-        if given[place][0] == kind and (found := given[place][1].find(text, begun)) >= 0:
-            return place, found + len(text)
+        if given[place].kind != sought.kind:
+            continue
+        if (found := given[place].spelled.find(sought.spelled, begun)) >= 0:
+            return place, found + len(sought.spelled)
     return None
 
 
-def _doubled(talk: SessionTalk, given: list[tuple[str, str]]) -> Iterator[str]:
+def _is_too_much(talk: SessionTalk, given: Sequence[SpokenText]) -> bool:
+    size = sum(len(each.spelled) for each in (*talk.said, *given))
+    return size * sum(len(turn.texts) for turn in talk.turns) > _MOST_SEARCHED
+
+
+def _doubled(talk: SessionTalk, given: Sequence[SpokenText]) -> Iterator[str]:
     """Rule 5."""
-    for kind in ("question", "message", "thought"):
-        came = "\0".join(text for each, text in talk.said if each == kind)
-        back = "\0".join(text for each, text in given if each == kind)
-        for turn in talk.turns:
-            for _, text in _sought(turn, (kind,)):
-                spelled = one_spelling(text)
-                is_known = talk.has_begun_here or len(spelled) >= _LONG
-                if is_known and back.count(spelled) > came.count(spelled):
-                    yield text
+    for kind in _KINDS.values():
+        came = "\0".join(each.spelled for each in talk.said if each.kind == kind)
+        back = "\0".join(each.spelled for each in given if each.kind == kind)
+        for sought in (each for turn in talk.turns for each in _sought(turn, (kind,))):
+            is_known = talk.has_begun_here or len(sought.spelled) >= _LONG
+            if is_known and back.count(sought.spelled) > came.count(sought.spelled):
+                yield sought.text

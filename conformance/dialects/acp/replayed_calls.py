@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from conformance.core.spelling import one_spelling
@@ -34,18 +35,24 @@ class SessionCall(Struct):
         is_stated = bool(content) or update.get("rawOutput") is not None
         self.has_result = self.has_result or is_stated
 
-    def is_like(self, other: SessionCall) -> bool:
-        """Whether it may be the other under another id."""
-        return bool(self.given and self.given == other.given) or bool(
-            self.title and self.title == other.title
-        )
+    def likenesses(self) -> Iterator[tuple[str, object]]:
+        """Signs by which a call may be one under another id."""
+        if self.given:
+            yield "given", msgspec.json.encode(self.given, order="sorted")
+        if self.title:
+            yield "title", self.title
 
 
 def call_fault(made: Mapping[str, SessionCall], back: Mapping[str, SessionCall]) -> str:
     """What a replay does not have as it was; empty where it has every call."""
-    strange = [call for name, call in back.items() if name not in made]
+    renamed: dict[object, SessionCall] = {}
+    for name, call in back.items():
+        if name not in made:
+            for sign in call.likenesses():
+                renamed.setdefault(sign, call)
     for name, call in made.items():
-        again = back.get(name) or next(filter(call.is_like, strange), None)
+        alike = (renamed[sign] for sign in call.likenesses() if sign in renamed)
+        again = back.get(name) or next(alike, None)
         if again is None:
             return f"{call.title or name} is not there"
         if again.status != call.status and call.status in _ENDED:

@@ -1,9 +1,10 @@
-"""What the client of an app server asked, as far as the answers have to agree with it.
+"""The requests of an app server's client, as far as the answers have to agree with them.
 
 Rule 1: a response with an id that no request has, while one of the client's waits, answers nothing.
         Both sides may count from the same number.
 Rule 2: a turn has the id that the response to turn/start gave it, whichever came first.
-Rule 3: the first message of the user's in a turn holds the texts of its input.
+Rule 3: the first message of the user's in a turn holds the texts of its input, as far as those are
+        compared.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from conformance.dialects.json_edge import mapping, objects, string
 
 _START: Final = "turn/start"
 _MOST: Final = 4096  # requests that wait, and threads
+_MOST_TEXT: Final = 4096  # characters of an input that are looked for
+_SIDES: Final = 2  # that may each wait for a response with the same id
 
 
 class _AskedTurn(Struct):
@@ -40,13 +43,16 @@ class AskedTurns:
         number = fields.get("id")
         if not isinstance(number, str | int) or len(self._waiting) >= _MOST:
             return
+        waiting = self._waiting.setdefault(number, [])
+        if len(waiting) >= _SIDES:
+            return
         params = mapping(fields.get("params"))
         thread = string(params.get("threadId")) if method == _START else ""
-        self._waiting.setdefault(number, []).append((by_client, thread))
+        waiting.append((by_client, thread))
         self._of_client += by_client
         if thread and len(self._turns) < _MOST:
             self._turns[thread] = _AskedTurn()
-            self._asked[thread] = _text(params.get("input"))
+            self._asked[thread] = _text(params.get("input"))[:_MOST_TEXT]
 
     def respond(self, fields: dict[str, Any]) -> dict[str, bool]:
         """How a response fits the requests and turns so far."""

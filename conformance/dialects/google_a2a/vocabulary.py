@@ -67,7 +67,7 @@ def held(payload: Any) -> tuple[str, dict[str, Any], str]:
     for member, name in _MEMBERS.items():
         if isinstance(result.get(member), dict):
             return name, result[member], "1.0"
-    # A task that is asked for alone stands in no member.
+    # The answer to a request for a task is the task itself, without a member around it.
     if isinstance(result.get("id"), str) and isinstance(result.get("status"), dict):
         return TASK, result, "1.0"
     return UNKNOWN, {}, ""

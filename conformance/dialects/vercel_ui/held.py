@@ -5,7 +5,7 @@ Rule 1: of the values that sealed a part the last one counts. What belongs to th
 Rule 2: of the outputs of a call the last one counts.
 Rule 3: outputs stand in the order of their calls, whichever came first, each as JSON. JavaScript
         knows no difference between 14 and 14.0.
-Of a message with more than MOST_HELD parts there are no events.
+Of a message with more than MOST_HELD parts, or MOST_CHARACTERS in them, there are no events.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from conformance.dialects.turns import HistoryCall, history_call
 from conformance.dialects.vercel_ui.parts import opaque_data
 
 MOST_HELD: Final = 4096
+MOST_CHARACTERS: Final = 4 * 1024 * 1024  # of all seals and outputs, also of replaced ones
 _LONG: Final = 40  # characters: a thought that is no chance repetition
 _CALL: Final = "tool-"
 _DYNAMIC: Final = "dynamic-tool"
@@ -31,16 +32,23 @@ class HeldParts:
         self._parts: list[dict[str, Any]] = []
         self._open: dict[tuple[str, str], dict[str, Any]] = {}
         self._calls: dict[str, dict[str, Any]] = {}
+        self._size = 0
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._parts) > MOST_HELD or self._size > MOST_CHARACTERS
 
     def take(self, kind: str, fields: Mapping[str, Any]) -> None:
         """One part of the stream."""
         word = kind.partition("-")[0]
+        if self._is_full:
+            return
         if kind == "finish-step":
             self._open.clear()
         elif kind == _OUTPUT:
             held = self._calls.get(string(fields.get("toolCallId")))
             if held is not None and "output" in fields:
-                held["output"] = as_sent(fields["output"])
+                self._set(held, "output", as_sent(fields["output"]))
         elif kind.startswith("tool-input"):
             self._seal(self._call(string(fields.get("toolCallId"))), fields)
         elif word in ("text", "reasoning"):
@@ -56,16 +64,19 @@ class HeldParts:
 
     def _begin(self, kind: str) -> dict[str, Any]:
         held = {"kind": kind}
-        if len(self._parts) <= MOST_HELD:
-            self._parts.append(held)
+        self._parts.append(held)
         return held
 
     def _seal(self, held: dict[str, Any], fields: Mapping[str, Any]) -> None:
         if sealed := _sealed(fields.get("providerMetadata")):
-            held["sealed"] = sealed
+            self._set(held, "sealed", sealed)
+
+    def _set(self, held: dict[str, Any], key: str, value: str) -> None:
+        self._size += len(value)
+        held[key] = value
 
     def events(self) -> Iterator[dict[str, Any]]:
-        yield from self._parts if len(self._parts) <= MOST_HELD else ()
+        yield from () if self._is_full else self._parts
 
 
 def sent_parts(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

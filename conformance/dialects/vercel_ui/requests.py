@@ -111,7 +111,7 @@ REQUEST: Final = RequestForm(
 
 
 def _read_entry(entry: Any) -> HistoryEntry:
-    """A message; outputs stand in the calls of the model's."""
+    """A message; those of the model hold the outputs of its calls."""
     fields = mapping(entry)
     parts = list(objects(fields.get("parts")))
     text, calls = spoken(parts), tuple(sent_calls(fields))

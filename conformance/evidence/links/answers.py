@@ -12,7 +12,7 @@ from conformance.core.events import Event, Exchange
 from conformance.core.spelling import one_spelling
 from conformance.dialects.base import Dialect
 from conformance.dialects.turns import HistoryCall, history_call
-from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
+from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer, OwnEvents
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.returned import CALL, is_sound, made_call
@@ -21,7 +21,6 @@ from conformance.rules.applies import Evidence
 
 _BROKEN: Final = "the answer that comes back was broken"
 _MOST_TEXT: Final = 16 * 1024 * 1024
-_MOST_OWN: Final = 4096  # events
 _STARTS: Final = frozenset({"message.start", "thinking.start"})
 _SPOKEN: Final = frozenset({"text.delta", "tool.end", "error", "cut", "finish", *_STARTS})
 
@@ -62,8 +61,7 @@ class AnswerListener:
         self._exchange = exchange
         self._gatherer = LinkGatherer(rules, "answer", Evidence())
         self._types = self._gatherer.types
-        self._own_types = frozenset(kind for each in rules for kind in each.own_types)
-        self.own_events: list[Event] = []  # that are held against earlier answers
+        self.own = OwnEvents(rules)
         self._texts: dict[int, list[str]] = {}
         self._size = 0
         self._calls: list[HistoryCall] = []
@@ -91,8 +89,7 @@ class AnswerListener:
                 self._take_names(event)
             if event.type in self._types:
                 self._gatherer.take((event,))
-            if event.type in self._own_types and len(self.own_events) < _MOST_OWN:
-                self.own_events.append(event)
+            self.own.take(event)
 
     def _take_names(self, event: Event) -> None:
         if self._answer_thread is not None and not self._thread:

@@ -15,9 +15,15 @@ from conformance.core.events import Event
 from conformance.evidence.links.answers import AnswerTurn
 from conformance.evidence.links.assignment import TurnLink
 from conformance.evidence.links.finder import ALTERED, BY_ID
-from conformance.evidence.links.gathering import GatheredEnd, LinkedRule, LinkGatherer
-from conformance.evidence.links.kept import AGAIN, KEPT, MOVED, NAMED, RESUMED, kept_events
+from conformance.evidence.links.gathering import (
+    GatheredEnd,
+    LinkedRule,
+    LinkGatherer,
+    OwnEvents,
+)
+from conformance.evidence.links.kept import KEPT, RESUMED, kept_events
 from conformance.evidence.links.left_out import ELSEWHERE, why_left_out
+from conformance.evidence.links.link_messages import link_message
 from conformance.evidence.links.prefixes import BEFORE, TalkPrefix
 from conformance.evidence.links.requests import RepeatedTalk
 from conformance.evidence.links.returned import (
@@ -36,11 +42,10 @@ from conformance.judging.findings import RecentFrames, clip_text, make_finding
 from conformance.judging.offered_tools import OfferedTools
 from conformance.judging.result import ContextLine, Finding, ReferencedEvent
 from conformance.judging.view import JudgeSetting
-from conformance.rules.about import About, Change
+from conformance.rules.about import About
 from conformance.rules.applies import Evidence
 from conformance.rules.forms.base import Violation
-from conformance.rules.forms.compare import BROKEN, Compare
-from conformance.rules.forms.differences import first_difference, view, without_repeats
+from conformance.rules.forms.compare import BROKEN
 from conformance.rules.verdicts import Verdict
 
 _BOTH_EMPTY: Final = "never fired: neither side has anything to compare"
@@ -50,7 +55,6 @@ _MOST_NUMBERS: Final = 8
 _MOST_SHOWN: Final = 3  # entries of a turn
 _CONTENT: Final = frozenset({CALL, TEXT})
 _THOUGHT: Final = "thinking.delta"
-_OF_WORDS: Final = frozenset({TEXT, "text.delta"})
 _SAID: Final = frozenset({TEXT, "text.delta"})
 
 
@@ -75,7 +79,7 @@ class RepeatedTurns:
         self.talk = talk
         self.named: Callable[[int], str] = str  # how messages name an exchange
         self.links: Sequence[TurnLink] = ()  # all turns of the request
-        self.own_events: Sequence[Event] = ()  # of the answer to it
+        self.own: OwnEvents | None = None  # of the answer to it, once it is there
         self.older: Sequence[TurnLink] = ()
         self._setting = setting
         exchange = talk.exchange
@@ -107,9 +111,9 @@ class RepeatedTurns:
             rule
             for rule in self.rules
             if (rule.request_side.turn in ages or _is_of_any(rule))
-            and (not link.is_older or rule.own_types)
+            and (not link.is_older or rule.is_of_own_answer)
             and not (unknown and unknown & rule.types)
-            and (link.evidence != ALTERED or rule.types <= _OF_WORDS)
+            and (link.evidence != ALTERED or rule.types <= _SAID)
         ]
 
     def _unknown(self, link: TurnLink) -> frozenset[str]:
@@ -155,7 +159,8 @@ class RepeatedTurns:
             back.take(self._returned(link))
         if not link.entries and KEPT & back.types:
             back.take(self._kept(link))
-        back.take(self._restated(link))
+        if self.own is not None:
+            back.take_own(self.own, self._restated(self.own, link))
         places = f".{_listed(link.entries)}" if link.entries else ""
         where = f"{self.talk.form.key}{places}"
         turn = _TurnPlace(where, self.named, why_left_out(link, self.talk, self._setting.dialect))
@@ -179,10 +184,10 @@ class RepeatedTurns:
         said = enumerate(self.talk.said) if ids else ()
         return (at for at, each in said if each.by == "tool" and each.id in ids)
 
-    def _restated(self, link: TurnLink) -> Iterator[Event]:
-        """What the own answer says; of the entries that it restates, those of the linked answer."""
+    def _restated(self, own: OwnEvents, link: TurnLink) -> Iterator[Event]:
+        """Its events; of those that restate earlier entries, those of the linked answer."""
         restates, ids = self.talk.form.restates, link.answers[0].ids
-        return (e for e in self.own_events if e.type != restates or e.data.get("id") in ids)
+        return (e for e in own.events if e.type != restates or e.data.get("id") in ids)
 
     def _returned(self, link: TurnLink) -> Iterator[Event]:
         """The calls and the text of the turn."""
@@ -242,7 +247,7 @@ def _ages(link: TurnLink) -> tuple[str | None, ...]:
 
 def _is_of_any(rule: LinkedRule) -> bool:
     """Whether a rule compares an answer with every one that it continues."""
-    return rule.request_side.in_answer and rule.request_side.turn is None
+    return rule.is_of_own_answer and rule.request_side.turn is None
 
 
 def _shown(entry: Any) -> str:
@@ -319,80 +324,13 @@ def _violation(
 ) -> Violation:
     number = link.answers[0].number
     name = place.named(number)
-    if back.type == DOUBLED:
-        again = view(back.taken.parts[0])
-        message = f"{place.where} brings exchange {name} back, and {again} does so once more"
-        change = Change.NONE
-    elif back.type == ASKED_TWICE:
-        again = view(back.taken.parts[0])
-        message = f"{place.where} answers a question once, but {again} says it once more before it"
-        change = Change.NONE
-    elif back.type == RIVAL:
-        other = view(back.taken.parts[0])
-        message = f"{place.where} and {other} are two answers to one request; only one can go on"
-        change = Change.NONE
-    elif back.type == MISPLACED:
-        other = view(back.taken.parts[0])
-        side = "behind" if link.misplaced > link.entries[-1] else "before"
-        message = f"{place.where} brings exchange {name} back, but {other} stands {side} it"
-        change = Change.NONE
-    elif rule.request_side.in_answer:
-        message, change = _restatement(rule.form, given, back, name=name), Change.NONE
-    elif link.entries:
-        message, change = _difference(rule.form, given, back, name=name, where=place.where)
-    else:
-        message, change = _beside_kept(given, back, name=name, where=place.where), Change.NONE
+    message, change = link_message(rule, link, given, back, name=name, where=place.where)
     if link.merged:
         merged = _listed([place.named(each) for each in link.merged])
         message += f"; parts of exchange {merged} are in it, too"
     own = number if name == str(number) else name
     about = About(change=change)
     return Violation(0, {"exchange": own}, (), "", "", message, about=about)
-
-
-def _difference(
-    form: Compare, given: GatheredEnd, back: GatheredEnd, *, name: str, where: str
-) -> tuple[str, Change]:
-    gave = f"exchange {name} gave"
-    if form.are == "in-order":
-        came, stands = (view(without_repeats(each.taken.parts)) for each in (given, back))
-        return f"{gave} {came} in this order, but {where} holds {stands}", Change.NONE
-    at, had, has, change = first_difference(given.taken.value(), back.taken.value())
-    if form.are == "not-both":
-        return f"{gave} {had}, but {where} sends {has} back without it", Change.LOST
-    if form.are == "lacks":
-        both = f"{where} has that as well as the text of the answer"
-        return f"{gave} {had}, but {both}", Change.NONE
-    if given.type == BEFORE:
-        before = f"{has} comes before {where} (at {at})"
-        return f"exchange {name} received {had}, but {before}", Change.NONE
-    if not back.taken.parts:
-        return f"{gave} {had}, but {where} sends nothing of it back", Change.LOST
-    return f"{gave} {had}, but {where} sends back {has} (they differ at {at})", change
-
-
-def _restatement(form: Compare, given: GatheredEnd, back: GatheredEnd, *, name: str) -> str:
-    gave, states = given.taken.parts, back.taken.parts
-    if form.are == "lacks":
-        return f"exchange {name} gave {view(next(e for e in gave if e in states))} before"
-    other = next((each for each in states if each not in gave), states)
-    return f"exchange {name} gave {view(gave)}, but the answer has {view(other)} of it"
-
-
-def _beside_kept(given: GatheredEnd, back: GatheredEnd, *, name: str, where: str) -> str:
-    """What is wrong besides the id of an answer that the server keeps."""
-    if back.type == MOVED:
-        return f"exchange {name} is of another conversation than the one that the request names"
-    if back.type == RESUMED:
-        had = view(given.taken.parts[0])
-        return f"exchange {name} ended as {had}, but the request continues it"
-    if back.type == NAMED:
-        return f"exchange {name} was not to be stored, but the request continues it"
-    if back.type == AGAIN:
-        again = view(back.taken.parts[0])
-        return f"the server keeps exchange {name}, but {where} has {again} of it again"
-    made, answered = (view(each.taken.parts) for each in (given, back))
-    return f"exchange {name} made the calls {made}, but {where} has results for {answered}"
 
 
 def _listed(numbers: Sequence[Any]) -> str:

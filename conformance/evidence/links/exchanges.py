@@ -169,7 +169,7 @@ class LinkedExchanges:
         turns = RepeatedTurns(setting, talk, linked_rules(setting.bound.rules))
         turns.named = self._places.name
         turns.links = links
-        turns.own_events = self._heard[exchange.number][0].own_events
+        turns.own = self._heard[exchange.number][0].own
         turns.older = self._finder(setting, exchange).older(talk)
         judged = [e for e in (*links, *turns.older) if not _is_sent_again(talk, e)]
         return self._findings.of_links(turns, judged)

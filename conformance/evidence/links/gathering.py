@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from conformance.core.events import Event
 from conformance.rules.applies import Evidence
@@ -17,6 +18,8 @@ from conformance.rules.forms.gathered_side import GatheredSide, Side
 from conformance.rules.rule_set import RuleSet
 
 _MOST_SETS: Final = 128  # of rules, whose linked ones are remembered
+_MOST_OWN: Final = 65_536  # events of one answer
+_NAME: Final = "id"  # by which an event restates what an earlier answer has
 LinkEnd = Literal["answer", "request"]
 
 
@@ -40,11 +43,18 @@ class LinkedRule(Struct, frozen=True):
         return self.form.left if self.form.left.link == "request" else self.form.right
 
     @property
-    def own_types(self) -> frozenset[str]:
-        """The types of the events that it compares of the later exchange's own answer."""
+    def is_of_own_answer(self) -> bool:
+        """Whether it compares earlier answers with the answer to the later request."""
+        return self.request_side.in_answer
+
+    def own_fields(self) -> Iterator[tuple[str, str]]:
+        """The types of the events that it compares of that answer, with the fields it reads."""
         side = self.request_side
-        names = self.compiled.names if side.in_answer else ()
-        return frozenset(t for each in names if each.name in side.paths for t in each.alias.types)
+        for named in self.compiled.names if side.in_answer else ():
+            if named.name in side.paths:
+                paths = side.paths[named.name], *(path for path, _ in named.alias.conditions)
+                for kind in named.alias.types:
+                    yield from ((kind, path.partition(".")[0]) for path in paths)
 
     def side(self, end: LinkEnd) -> Side:
         """The side of the comparison at one end of the link."""
@@ -85,12 +95,33 @@ class _Heard(Struct, frozen=True):
     named: NamedEvent
 
 
+class OwnEvents:
+    """Events of an answer that rules compare with earlier ones, with the fields that they read."""
+
+    def __init__(self, rules: Sequence[LinkedRule]) -> None:
+        self.events: list[Event] = []
+        self.is_cut = False
+        self._fields: dict[str, set[str]] = {}
+        for kind, name in (each for rule in rules for each in rule.own_fields()):
+            self._fields.setdefault(kind, {_NAME}).add(name)
+
+    def take(self, event: Event) -> None:
+        names = self._fields.get(event.type)
+        if names is None:
+            return
+        self.is_cut = len(self.events) >= _MOST_OWN
+        if not self.is_cut:
+            data = {name: event.data[name] for name in names if name in event.data}
+            self.events.append(replace(event, data=data))
+
+
 class LinkGatherer:
     """Takes events at one end of a link for all rules; `ends` has what came, by rule id."""
 
     def __init__(self, rules: Sequence[LinkedRule], end: LinkEnd, evidence: Evidence) -> None:
         self.ends = {each.id: GatheredEnd(GatheredSide(each.side(end))) for each in rules}
         self._end = end
+        self._own_rules = tuple(each.id for each in rules if each.is_of_own_answer)
         self._context = Context(evidence, None)
         self._heard: dict[str, list[_Heard]] = {}
         for each in rules:
@@ -99,6 +130,12 @@ class LinkGatherer:
                     for kind in named.alias.types:
                         self._heard.setdefault(kind, []).append(_Heard(self.ends[each.id], named))
         self.types: Final = frozenset(self._heard)
+
+    def take_own(self, own: OwnEvents, events: Iterable[Event]) -> None:
+        """Adds those of the events of the later exchange's own answer."""
+        self.take(events)
+        for rule in self._own_rules if own.is_cut else ():
+            self.ends[rule].error = f"the answer has more than {_MOST_OWN} events to compare"
 
     def take(self, events: Iterable[Event]) -> None:
         """Adds what the rules want of these events; of an answer with choices, of the first."""

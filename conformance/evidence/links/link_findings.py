@@ -76,7 +76,7 @@ class LinkFindings:
         content = turns.content(link), link.is_current
         given = known.contents.get(content, {})
         concerned = turns.concerned(link)
-        missing = [rule for rule in concerned if rule.id not in given or rule.own_types]
+        missing = [rule for rule in concerned if rule.id not in given or rule.is_of_own_answer]
         if missing:
             given = {**given, **turns.judge(link, missing)}
             if len(known.contents) < _MOST_CONTENTS:
@@ -109,7 +109,7 @@ class LinkFindings:
         cause = next((each for each in earlier if self._explains(each, rule.id)), None)
         if cause is not None:
             number = known.broken[rule.id] = known.broken[cause]
-        elif rule.own_types:
+        elif rule.is_of_own_answer:
             number = here
             cause = self._failing(number, lambda each: follows(rule.id, each))
         else:

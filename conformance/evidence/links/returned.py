@@ -11,10 +11,10 @@ Rule 3: keys besides those that the model wrote are defaults of the client's; nu
 and a key that the schema does not describe where it describes others: such a call is the same.
 Rule 4: `turn.text` has the `text`, `added`, the text without the answer's own, and `unmarked`, what
 of that stands between no marks: templates of chats take out what does. A beginning of the text,
-which an attempt that was cut leaves, or one of its blocks, is added as the text is.
-        `words` are those of the answer if the text has all their letters, or is JSON of the same
-        value, or has all but what stands between marks; else they are the text. An answer with
-        calls has none, nor has one that stopped at a limit, or a turn that was shortened later on.
+which an attempt that was cut leaves, or one of its blocks, is added as the text is. `words` are
+those of the answer if the text has all their letters, is JSON of the same value, or lacks only what
+is between marks; else they are the text. An answer with calls has no `words`, nor has one that
+stopped at a limit, or a turn that was shortened later on.
 Rule 5: `turn.doubled` has the `place` of an entry that says word for word what one before it in its
 run says; no other event is made of that entry.
 Rule 6: `turn.misplaced` has the `place` of the entry that stands on the wrong side of the turn,

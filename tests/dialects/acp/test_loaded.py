@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from conformance.dialects.acp import loaded
 from conformance.judging.checker import Checker
 
 CHECKER: Final = Checker("acp", "strict")
@@ -144,3 +145,20 @@ def test_turns_that_need_not_come_back() -> None:
     assert broken(*TURNS, *compact, LOAD, summary, response(4)) == []
     resumed = request(4, "session/resume", sessionId=SESSION, cwd="/", mcpServers=[])
     assert broken(*TURNS, resumed, response(4)) == []
+
+
+@pytest.mark.parametrize(("given", "found"), [({}, []), ({"city": "Rome"}, ["load-replays-calls"])])
+def test_a_call_under_another_id_is_known_by_its_input_in_any_order(
+    given: dict[str, Any], found: list[str]
+) -> None:
+    made = {**CALLED, "title": "", "rawInput": {"city": "Bergen", "unit": "C"}}
+    again = {**made, "toolCallId": "h1", "rawInput": {"unit": "C", "city": "Bergen", **given}}
+    once = [*BEGUN, *turn(2, ASKED, made, SAID)]
+    assert broken(*once, LOAD, *map(news, (ASKED, again, SAID)), response(4)) == found
+
+
+def test_of_too_much_nothing_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = [*FIRST, *SECOND, SAID]
+    assert replayed(*twice) == ["load-replays-once"]
+    monkeypatch.setattr(loaded, "_MOST_SEARCHED", 0)
+    assert replayed(*twice) == []

@@ -51,3 +51,18 @@ def test_the_first_message_of_a_turn_is_its_input(text: str, is_same: bool) -> N
     said = {"content": [{"type": "text", "text": text}]}
     assert asked.hear("a", said) == {"as_asked": is_same}
     assert asked.hear("a", said) == {}  # what steers a turn comes later
+
+
+def test_of_an_id_one_request_of_each_side_waits() -> None:
+    asked = begun()
+    for by_client in (False, True, True):
+        asked.ask("item/tool/requestUserInput", {"id": 3}, by_client=by_client)
+    known = [asked.respond({"id": 3, "result": {}}) for _ in range(3)]
+    assert known == [{"request_known": True}, {"request_known": True}, {}]
+
+
+def test_the_beginning_of_a_long_input_is_compared() -> None:
+    asked, text = AskedTurns(), "peat " * 2_000
+    long = {"id": 3, "params": {"threadId": "a", "input": [{"type": "text", "text": text}]}}
+    asked.ask("turn/start", long, by_client=True)
+    assert asked.hear("a", {"content": [{"type": "text", "text": text}]}) == {"as_asked": True}

@@ -9,6 +9,7 @@ import pytest
 from conformance.core.events import Event, Request
 from conformance.dialects import get
 from conformance.dialects.requests import Continuation, Question
+from conformance.dialects.vercel_ui import held
 from conformance.dialects.vercel_ui.parts import opaque_data
 from conformance.dialects.vercel_ui.reader import KnownCalls
 from tests.dialects.streams import PayloadReader
@@ -184,3 +185,18 @@ def test_what_was_stopped_is_still_streaming() -> None:
     assert [each["state"] for each in answer["parts"]] == ["streaming"]
     (_, answer, _) = history(*begun, of("reasoning-end", id="1"))
     assert [each["state"] for each in answer["parts"]] == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "output", "count"), [(2, "one", 2), (held.MOST_HELD + 1, "one", 0), (2, "1" * 9, 0)]
+)
+def test_what_is_held_is_bounded(
+    calls: int, output: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "MOST_CHARACTERS", 40)
+    parts = held.HeldParts()
+    for number in range(calls):
+        parts.take("tool-input-start", {"toolCallId": str(number)})
+    for _ in range(2):
+        parts.take("tool-output-available", {"toolCallId": "0", "output": output})
+    assert len(list(parts.events())) == count

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from conformance.cassette import open_recording
 from conformance.core.events import Chunk, Exchange, Request, Response
 from conformance.core.shipped import cassettes
+from conformance.evidence.links import gathering
+from conformance.rules.verdicts import Verdict
 from tests.evidence.links.odd_histories import numbered
 from tests.evidence.links.talks import checked
 
@@ -234,3 +236,13 @@ def _outputs_only_text(body: Body) -> None:
 )
 def test_entries_that_go_back_to_mistral(edit: Edit, rules: list[str]) -> None:
     assert _broken(ENTRIES, _asked(ENTRIES, 2, edit)) == rules
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(1 << 16, Verdict.PASS), (1, Verdict.ERROR)])
+def test_an_answer_with_too_many_events_is_not_passed(
+    most: int, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "_MOST_OWN", most)
+    first, second, *_ = checked(numbered(_talk(THREAD)), "langgraph", "strict")
+    rule = "history/langgraph/thread-keeps-messages"
+    assert verdict in (first.verdicts[rule], second.verdicts[rule])
